@@ -1,0 +1,126 @@
+"""Pages -> Chunks by character offset: `page.text[chunk.start:chunk.end] == chunk.text`. Pure.
+
+A chunk packs whole sentences (or lines, or table rows) of one page up to a size in the
+embedder's own tokens, and starts afresh under a heading. Overlap repeats whole sentences and
+never crosses a heading.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from rag.types import Chunk, Heading, ParsedPage
+
+CountTokens = Callable[[Sequence[str]], list[int]]
+
+_NAMESPACE = uuid.UUID("7b1d3c0e-8a0f-5b1e-9a51-f0076e0c4b7d")
+# A sentence's end, or a line's end: a line of a table, a list or a heading is a unit of its own.
+_BORDER = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w#*-])|[。！？]|\n+")
+_WORD = re.compile(r"\S+\s*")
+_LONGEST_RUN = 400
+"""Characters: a longer run without a space (a data URL, a broken PDF) is cut."""
+
+
+def chunk(
+    pages: Iterable[ParsedPage], count_tokens: CountTokens, max_tokens: int, overlap: int
+) -> Iterator[Chunk]:
+    """Chunks in reading order; pages without words give none.
+
+    `max_tokens` and `overlap` are in the tokens that `count_tokens` counts. A single sentence
+    longer than `max_tokens` is cut between words.
+    """
+    path: list[Heading] = []
+    for parsed in pages:
+        page = parsed.page
+        cuts = [h for h in page.headings if 0 <= h.start < len(page.text)]
+        borders = sorted({0, len(page.text), *(h.start for h in cuts)})
+        for start, end in zip(borders, borders[1:], strict=False):
+            for heading in cuts:
+                if heading.start == start:
+                    path = [h for h in path if h.level < heading.level] + [heading]
+            trail = " › ".join(h.title for h in path)
+            for a, b in _pack(page.text, start, end, count_tokens, max_tokens, overlap):
+                yield Chunk(
+                    id=chunk_id(page.document_id, page.number, a, b),
+                    document_id=page.document_id,
+                    page=page.number,
+                    start=a,
+                    end=b,
+                    text=page.text[a:b],
+                    heading=trail,
+                )
+
+
+def chunk_id(document_id: str, page: int, start: int, end: int) -> str:
+    """The same passage of the same bytes has the same id, so writing it twice changes nothing."""
+    return str(uuid.uuid5(_NAMESPACE, f"{document_id}/{page}/{start}/{end}"))
+
+
+def _pack(
+    text: str, start: int, end: int, count_tokens: CountTokens, max_tokens: int, overlap: int
+) -> Iterator[tuple[int, int]]:
+    units = list(_units(text, start, end))
+    if not units:
+        return
+    sizes = count_tokens([text[a:b] for a, b in units])
+    units, sizes = _cut_long(text, units, sizes, count_tokens, max_tokens)
+    first = 0
+    total = 0
+    for i, size in enumerate(sizes):
+        if total + size > max_tokens and i > first:
+            yield units[first][0], units[i - 1][1]
+            # Step back over whole sentences worth at most `overlap`, leaving room for this one.
+            back, kept = i, 0
+            while back - 1 > first and kept + sizes[back - 1] <= min(overlap, max_tokens - size):
+                back -= 1
+                kept += sizes[back]
+            first, total = back, kept
+        total += size
+    yield units[first][0], units[-1][1]
+
+
+def _units(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Sentence and line spans within [start, end), without outer white space or empty ones."""
+    at = start
+    for border in _BORDER.finditer(text, start, end):
+        yield from _trimmed(text, at, border.end())
+        at = border.end()
+    yield from _trimmed(text, at, end)
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        yield start, end
+
+
+def _cut_long(
+    text: str,
+    units: list[tuple[int, int]],
+    sizes: list[int],
+    count_tokens: CountTokens,
+    max_tokens: int,
+) -> tuple[list[tuple[int, int]], list[int]]:
+    if max(sizes) <= max_tokens:
+        return units, sizes
+    cut_units: list[tuple[int, int]] = []
+    cut_sizes: list[int] = []
+    for (start, end), size in zip(units, sizes, strict=True):
+        if size <= max_tokens:
+            pieces, counts = [(start, end)], [size]
+        else:
+            pieces = [
+                piece
+                for word in _WORD.finditer(text, start, end)
+                for at in range(word.start(), word.end(), _LONGEST_RUN)
+                for piece in _trimmed(text, at, min(at + _LONGEST_RUN, word.end()))
+            ]
+            counts = count_tokens([text[a:b] for a, b in pieces])
+        cut_units += pieces
+        cut_sizes += counts
+    return cut_units, cut_sizes

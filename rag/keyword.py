@@ -1,0 +1,96 @@
+"""Text -> tokens -> BM25 scores (rank-bm25) over the same chunks that are embedded.
+
+Tokens are case-folded, accents are dropped, and words are stemmed by Snowball in the document's
+language; Chinese, Japanese and Korean runs, which have no spaces, become character pairs.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+import Stemmer
+from rank_bm25 import BM25Plus
+
+_STEMMERS = {
+    "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian",
+    "nl": "dutch", "no": "norwegian", "nb": "norwegian", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
+_TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,]\d+)+|[^\W_{_CJK}]+")
+_MARKS = re.compile(r"[\u0300-\u036f]")
+
+
+@lru_cache(maxsize=32)
+def _stemmer(language: str) -> Stemmer.Stemmer:
+    return Stemmer.Stemmer(_STEMMERS.get(language, "english"))
+
+
+def tokens(text: str, language: str = "en") -> list[str]:
+    """Stemmed tokens in reading order; `language` is ISO 639-1, unknown ones stem as English.
+
+    A number keeps its separators ("1,234.5" is one token) so that it matches only itself.
+    """
+    folded = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()
+    # NFKD takes Hangul syllables apart; composing again keeps them one character each.
+    folded = unicodedata.normalize("NFC", folded)
+    stem = _stemmer(language).stemWord
+    found: list[str] = []
+    for match in _TOKEN.finditer(folded):
+        word = match.group()
+        if word[0] >= "\u3040" and re.match(rf"[{_CJK}]", word):
+            found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+        elif word[0].isdigit():
+            found.append(word)
+        else:
+            found.append(stem(word))
+    return found
+
+
+class Scorer(Protocol):
+    def get_scores(self, query: Sequence[str]) -> np.ndarray: ...
+
+
+class KeywordIndex:
+    """BM25 over chunks, immutable: build a new one when the chunks change.
+
+    BM25Plus with delta 0 is BM25 with an idf that is never negative; BM25Okapi scores 0 for a
+    word that stands in half of the chunks, which in a library of two chunks is every word.
+    """
+
+    def __init__(self, entries: Iterable[tuple[str, str, Sequence[str]]]) -> None:
+        """`entries`: (chunk id, document id, tokens)."""
+        self._ids: list[str] = []
+        documents: list[str] = []
+        corpus: list[Sequence[str]] = []
+        for chunk_id, document_id, words in entries:
+            self._ids.append(chunk_id)
+            documents.append(document_id)
+            corpus.append(words)
+        self._documents = np.array(documents)
+        # rank-bm25 divides by the corpus size and by the mean length.
+        self._bm25: Scorer | None = (
+            BM25Plus(corpus, k1=1.2, b=0.75, delta=0) if any(corpus) else None
+        )
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def search(
+        self, query: Sequence[str], limit: int, documents: Sequence[str] = ()
+    ) -> list[tuple[str, float]]:
+        """(chunk id, score), best first; chunks without any word of the query are left out."""
+        if self._bm25 is None or not query:
+            return []
+        scores = np.asarray(self._bm25.get_scores(list(dict.fromkeys(query))))
+        if documents:
+            scores = np.where(np.isin(self._documents, list(documents)), scores, 0.0)
+        count = min(limit, int((scores > 0).sum()))
+        best = np.argsort(-scores, kind="stable")[:count]
+        return [(self._ids[i], float(scores[i])) for i in best]

@@ -1,0 +1,127 @@
+"""Chunk vectors in Qdrant. The only user of qdrant_client.
+
+Holds nothing that cannot be rebuilt from the catalog. Embedded Qdrant is not thread-safe and
+lets one process in, so one lock guards every call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag.errors import DataFolderError
+
+_PAGE = 1000
+
+
+class VectorStore:
+    """One collection per embedder fingerprint. `place` is a folder, or the URL of a server."""
+
+    def __init__(self, place: Path | str, fingerprint: str, dimension: int) -> None:
+        """Raises DataFolderError when the folder or the server cannot be opened."""
+        from qdrant_client import QdrantClient, models
+
+        self._models = models
+        self._lock = threading.RLock()
+        self._collection = f"chunks-{fingerprint}"
+        try:
+            if isinstance(place, Path):
+                self._client = QdrantClient(path=str(place))
+            else:
+                self._client = QdrantClient(url=place)
+            if not self._client.collection_exists(self._collection):
+                self._client.create_collection(
+                    self._collection,
+                    vectors_config=models.VectorParams(
+                        size=dimension, distance=models.Distance.COSINE
+                    ),
+                )
+        except Exception as error:  # client, HTTP, lock and SQLite kinds, by mode
+            raise DataFolderError(
+                f"The vectors in {str(place)!r} could not be opened: {error}. If another program "
+                "uses them, close it; the documents themselves are safe."
+            ) from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._client.close()
+
+    def upsert(self, document_id: str, ids: Sequence[str], vectors: np.ndarray) -> None:
+        """`vectors`: (len(ids), dimension). Writing the same ids again replaces them."""
+        points = [
+            self._models.PointStruct(id=i, vector=v.tolist(), payload={"document_id": document_id})
+            for i, v in zip(ids, vectors, strict=True)
+        ]
+        with self._lock:
+            self._client.upsert(self._collection, points, wait=True)
+
+    def search(
+        self, vector: np.ndarray, limit: int, documents: Sequence[str] = ()
+    ) -> list[tuple[str, float]]:
+        """(chunk id, cosine), best first; `documents` are ids, empty means all."""
+        with self._lock:
+            found = self._client.query_points(
+                self._collection,
+                query=vector.tolist(),
+                limit=limit,
+                query_filter=self._of(documents) if documents else None,
+                with_payload=False,
+            )
+        return [(str(point.id), float(point.score)) for point in found.points]
+
+    def count(self) -> int:
+        with self._lock:
+            return int(self._client.count(self._collection, exact=True).count)
+
+    def ids(self, document_id: str) -> set[str]:
+        """The chunks of a document that have a vector."""
+        return {i for i, _ in self._scroll(self._of([document_id]))}
+
+    def document_ids(self) -> set[str]:
+        return {document for _, document in self._scroll(None)}
+
+    def delete(self, document_ids: Iterable[str]) -> None:
+        wanted = list(document_ids)
+        if wanted:
+            with self._lock:
+                self._client.delete(
+                    self._collection,
+                    self._models.FilterSelector(filter=self._of(wanted)),
+                    wait=True,
+                )
+
+    def drop_others(self) -> None:
+        """Delete the collections of other embedders."""
+        with self._lock:
+            for collection in self._client.get_collections().collections:
+                if collection.name.startswith("chunks-") and collection.name != self._collection:
+                    self._client.delete_collection(collection.name)
+
+    def _of(self, documents: Sequence[str]) -> Any:
+        return self._models.Filter(
+            must=[
+                self._models.FieldCondition(
+                    key="document_id", match=self._models.MatchAny(any=list(documents))
+                )
+            ]
+        )
+
+    def _scroll(self, where: Any) -> Iterable[tuple[str, str]]:
+        offset = None
+        while True:
+            with self._lock:
+                points, offset = self._client.scroll(
+                    self._collection,
+                    scroll_filter=where,
+                    limit=_PAGE,
+                    offset=offset,
+                    with_payload=True,
+                )
+            for point in points:
+                yield str(point.id), str((point.payload or {})["document_id"])
+            if offset is None:
+                return

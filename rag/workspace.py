@@ -1,0 +1,273 @@
+"""All that a page or a command needs, over one data folder. One process at a time.
+
+Opening is cheap: models and vectors are loaded by `warm_up` on a thread, or by the first call
+that needs them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from filelock import FileLock, Timeout
+
+from rag.catalog import Catalog
+from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError, NotFound
+from rag.history import History
+from rag.ingest import Engines, Ingester, Job, Upload
+from rag.reader import Reader
+from rag.rerank import CrossEncoderReranker
+from rag.retrieve import Retriever
+from rag.settings import Settings
+from rag.types import Citation, Document, Event, Finished, Notice, Page, Search, Turn
+
+if TYPE_CHECKING:
+    from rag.agent import Agent
+    from rag.store import VectorStore
+
+Engine = Literal["auto", "reader", "agent"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    state: Literal["cold", "loading", "ready", "failed"]
+    error: str = ""
+
+
+class Workspace:
+    @classmethod
+    def open(cls, settings: Settings) -> Workspace:
+        """Raises DataFolderInUse, DataFolderError. Unfinished documents are resumed."""
+        try:
+            settings.data.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(settings.data / "lock")
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise DataFolderInUse(
+                f"The data folder {str(settings.data)!r} is in use by another Footnote. Close "
+                "that one, or set FOOTNOTE_DATA to another folder."
+            ) from None
+        except OSError as error:
+            raise DataFolderError(
+                f"The data folder {str(settings.data)!r} cannot be used: {error}. Set "
+                "FOOTNOTE_DATA to a folder that can be written."
+            ) from error
+        return cls(settings, lock)
+
+    def __init__(self, settings: Settings, lock: FileLock) -> None:
+        self._lock = lock
+        self.catalog = Catalog(settings.data / "catalog.db")
+        self.history = History(settings.data / "history.db")
+        self.settings = replace(
+            settings,
+            llm_model=settings.llm_model or self.catalog.setting("llm_model"),
+            llm_base_url=settings.llm_base_url or self.catalog.setting("llm_base_url"),
+        )
+        self.models = ModelState("cold")
+        self._loading = threading.Lock()
+        self._engines: Engines | None = None
+        self._job: Job | None = None
+        self._ingester = Ingester(
+            self.catalog,
+            settings.data / "files",
+            self.engines,
+            chunk_tokens=settings.chunk_tokens,
+            chunk_overlap=settings.chunk_overlap,
+            max_file_mb=settings.max_file_mb,
+        )
+        unfinished = [d for d in self.documents() if d.state in ("queued", "indexing")]
+        if unfinished:
+            self._job = self._ingester.resume(unfinished)
+
+    def close(self) -> None:
+        self._ingester.close()
+        if self._engines is not None:
+            self._engines.store.close()
+        self.history.close()
+        self.catalog.close()
+        self._lock.release()
+
+    # Models
+
+    def warm_up(self) -> None:
+        """Start loading the models, unless they are loaded or loading; returns at once."""
+        if self.models.state == "cold":
+            self.models = ModelState("loading")
+
+            def load() -> None:
+                with suppress(FootnoteError):  # kept in `models`, raised to whoever needs them
+                    self.engines()
+
+            threading.Thread(target=load, name="warm-up", daemon=True).start()
+
+    def engines(self) -> Engines:
+        """Embedder, vectors and retriever, loaded once. Raises ModelError, DataFolderError."""
+        with self._loading:
+            if self._engines is None:
+                self.models = ModelState("loading")
+                try:
+                    self._engines = self._load()
+                except FootnoteError as error:
+                    self.models = ModelState("failed", str(error))
+                    raise
+                self.models = ModelState("ready")
+            return self._engines
+
+    def _load(self) -> Engines:
+        from rag.embed import SentenceTransformerEmbedder
+        from rag.store import VectorStore
+
+        settings = self.settings
+        embedder = SentenceTransformerEmbedder(settings.embedder)
+        store = VectorStore(settings.data / "vectors", embedder.fingerprint, embedder.dimension)
+        reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
+        retriever = Retriever(
+            self.catalog,
+            store,
+            embedder,
+            reranker,
+            top_k=settings.top_k,
+            candidates=settings.candidates,
+        )
+        self._reconcile(store)
+        return Engines(embedder, store, retriever)
+
+    def _reconcile(self, store: VectorStore) -> None:
+        """Make the vectors those of the catalog: after a crash, a deletion, another embedder."""
+        ready = {d.id: d for d in self.documents() if d.state == "ready"}
+        if store.count() == sum(d.chunk_count for d in ready.values()):
+            store.drop_others()
+            return
+        unfinished = {d.id for d in self.documents() if d.id not in ready}
+        store.delete(store.document_ids() - set(ready) - unfinished)
+        lacking = [d for d in ready.values() if len(store.ids(d.id)) < d.chunk_count]
+        if lacking:
+            self._job = self._ingester.resume(lacking)
+
+    # Documents
+
+    @property
+    def job(self) -> Job | None:
+        """The running batch, or the last one."""
+        return self._job
+
+    def add_files(self, uploads: Sequence[Upload]) -> Job:
+        """Index in the background; a file that fails does not stop the rest."""
+        self._job = self._ingester.add(uploads)
+        return self._job
+
+    def documents(self) -> list[Document]:
+        """Newest first, in any state."""
+        return self.catalog.documents()
+
+    def delete(self, document_id: str) -> None:
+        """Removes pages, vectors and the original. Raises NotFound, and FootnoteError while the
+        document is being indexed."""
+        document = self.catalog.document(document_id)
+        busy = self._job is not None and not self._job.progress.finished
+        if busy and document.state in ("queued", "indexing"):
+            raise FootnoteError(f"{document.name!r} is being indexed. Cancel that first.")
+        self.catalog.delete(document_id)
+        (self.settings.data / "files" / document_id).unlink(missing_ok=True)
+        # Vectors that are not open yet are put right when they are, see `_reconcile`.
+        if self._engines is not None:
+            self._engines.retriever.invalidate()
+            self._engines.store.delete([document_id])
+
+    def original(self, document_id: str) -> Path:
+        """The file as it was added. Raises NotFound."""
+        path = self.settings.data / "files" / self.catalog.document(document_id).id
+        if not path.exists():
+            raise NotFound(f"The original file of document {document_id!r} is not kept.")
+        return path
+
+    def page(self, document_id: str, number: int) -> Page:
+        """`number` is 1-based. Raises NotFound."""
+        return self.catalog.page(document_id, number)
+
+    def pages(self, document_id: str) -> list[Page]:
+        return self.catalog.pages(document_id)
+
+    def page_image(
+        self, document_id: str, number: int, citation: Citation | None = None
+    ) -> bytes | None:
+        """PNG of a PDF page, the cited words marked; None for formats without a page image."""
+        document = self.catalog.document(document_id)
+        if document.media_type != "application/pdf":
+            return None
+        from rag.highlight import render
+
+        return render(
+            self.original(document_id),
+            number,
+            self.catalog.words(document_id, number),
+            citation.start if citation else 0,
+            citation.end if citation else 0,
+        )
+
+    def storage_bytes(self) -> int:
+        return sum(f.stat().st_size for f in self.settings.data.rglob("*") if f.is_file())
+
+    def sample_files(self) -> list[Path]:
+        from rag import samples
+
+        return samples.files()
+
+    # Answers
+
+    def search(self, query: str, documents: Sequence[str] = (), top_k: int | None = None) -> Search:
+        """Raises ModelError when the models cannot be loaded."""
+        return self.engines().retriever.search(query, documents, top_k)
+
+    @property
+    def engine(self) -> str:
+        """What answers: a litellm model, or "reader"."""
+        return self.settings.llm_model or "reader"
+
+    def connect(self, model: str | None, api_key: str | None, base_url: str | None) -> None:
+        """Use a language model, or none; the key is kept in memory only, the rest on disk."""
+        self.settings = replace(
+            self.settings, llm_model=model, llm_api_key=api_key, llm_base_url=base_url
+        )
+        self.catalog.save_setting("llm_model", model)
+        self.catalog.save_setting("llm_base_url", base_url)
+
+    def ask(
+        self,
+        question: str,
+        documents: Sequence[str] = (),
+        history: Sequence[Turn] = (),
+        engine: Engine = "auto",
+    ) -> Iterator[Event]:
+        """Events, the last of them Finished.
+
+        "auto" takes the model when one is connected, and the reader when it fails, saying so;
+        "agent" raises LLMError instead. Raises ModelError when the embedder cannot be loaded.
+        """
+        notices: tuple[str, ...] = ()
+        if engine == "agent" or (engine == "auto" and self.settings.llm_model):
+            try:
+                yield from self._agent().answer(question, documents, history)
+                return
+            except LLMError as error:
+                if engine == "agent":
+                    raise
+                notices = (f"{error} The built-in reader answers instead.",)
+                yield Notice(notices[0])
+        engines = self.engines()
+        reader = Reader(engines.retriever, engines.embedder, self.catalog)
+        for event in reader.answer(question, documents, history):
+            if isinstance(event, Finished):
+                receipt = replace(event.answer.receipt, notices=notices)
+                event = Finished(replace(event.answer, receipt=receipt))
+            yield event
+
+    def _agent(self) -> Agent:
+        from rag.agent import Agent
+        from rag.llm import LiteLLM
+
+        return Agent(LiteLLM(self.settings), self.engines().retriever, self.catalog, self.settings)
