@@ -69,8 +69,7 @@ _WORD = re.compile(
 )
 _NOISE = re.compile(
     r"^[ \t]*+(?:>[ \t]*+)++"  # block quote
-    r"|^[ \t]*+\|?[ \t]*+:?-{3,}+:?[ \t]*+"  # the rule under a table's header
-    r"(?:\|[ \t]*+:?-{3,}+:?[ \t]*+)*+\|?[ \t]*+$"
+    r"|:?-{3,}+:?"  # the rule under a table's header
     r"|<br[ \t]*/?>"  # a line break inside a table cell
     r"|(?:\.[ \t]?){3,}|…",  # dot leader, ellipsis
     re.MULTILINE | re.IGNORECASE,
@@ -175,10 +174,13 @@ def _near(quote: str, text: str) -> tuple[int, int] | str:
     low, high = _fit(bare, page, low, high)
     if fuzz.ratio(bare, page[low:high]) < MIN_SIMILARITY:
         return missing
-    start, end = _snap(text, offsets[low], offsets[high - 1] + 1)
+    first, last = offsets[low], offsets[high - 1] + 1
+    start, end = _snap(text, first, last)
     if numbers(text[start:end]) != numbers(quote):
         return "The numbers in the quote differ from those in the text."
-    if not _only_slips(_words(quote), _words(text[start:end])):
+    claimed = _words(quote)
+    # The quote may begin or end inside a word, so the unsnapped span counts as well.
+    if not any(_only_slips(claimed, _words(text[a:b])) for a, b in ((start, end), (first, last))):
         return "The quote changes, adds or leaves out words."
     return _with_quotation_marks(quote, text, start, end)
 
