@@ -1,0 +1,129 @@
+"""Ask the documents; every answer opens the exact words it rests on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.answer import draw_answer
+from pages.ui.asking import answer
+from pages.ui.chats import current, draw_chats, go_to
+from pages.ui.receipt import draw_nearest, draw_receipt, draw_sources
+from pages.ui.samples import draw_examples, draw_sample_button
+from pages.ui.sidebar import draw_state
+from pages.ui.source import draw_source, open_source
+from pages.ui.start import workspace as get_workspace
+from pages.ui.words import plain
+from rag.history import Exchange
+
+workspace = get_workspace("chat.py")
+history = workspace.history
+chat = current(history)
+exchanges = history.exchanges(chat.id) if chat else []
+documents = workspace.documents()
+names = {d.id: d.name for d in documents if d.state == "ready"}
+
+
+def draw_question(exchange: Exchange) -> None:
+    with st.chat_message("user", avatar=":material/person:"):
+        st.text(exchange.question)
+        if exchange.documents:
+            only = ", ".join(names.get(d, "a deleted document") for d in exchange.documents)
+            st.caption(f"Only in {plain(only)}")
+
+
+def draw_outcome(exchange: Exchange) -> None:
+    """The answer, or why there is none."""
+    if exchange.answer is None:
+        if exchange.error:
+            st.error(plain(exchange.error), icon=":material/error:")
+        else:
+            st.caption("Stopped before the answer was complete.")
+        st.button(
+            "Ask again",
+            icon=":material/refresh:",
+            key=f"again_{exchange.id}",
+            on_click=ask_again,
+            args=(exchange.id,),
+        )
+        return
+
+    def show(kind: str, number: int) -> None:
+        open_source(exchange.id, kind, number)
+
+    key = str(exchange.id)
+    draw_answer(exchange.answer, key=f"answer_{key}", on_open=lambda n: show("citation", n))
+    draw_sources(exchange.answer, key, show)
+    if exchange.answer.refused:
+        draw_nearest(exchange.answer, key, show)
+    draw_receipt(exchange.answer.receipt, key)
+
+
+def ask_again(exchange_id: int) -> None:
+    st.session_state.again = exchange_id
+
+
+with st.sidebar:
+    draw_chats(history, chat)
+draw_state(workspace)
+
+with st.bottom:
+    if len(names) > 1:
+        st.session_state.scope = [d for d in st.session_state.get("scope", []) if d in names]
+        st.multiselect(
+            "Search in",
+            list(names),
+            format_func=lambda d: names[d],
+            key="scope",
+            placeholder="Search in all documents",
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+question = st.chat_input(
+    "Ask a question" if names else "Add a document first",
+    key="question",
+    disabled=not names,
+    submit_mode="stop",
+) or st.session_state.pop("suggested", None)
+again = st.session_state.pop("again", None)
+
+if not exchanges and not question:
+    st.title("Ask your documents")
+    if names:
+        st.write("Every answer shows the exact words it rests on. Click a marker to see the page.")
+        draw_examples(documents)
+    elif workspace.job and not workspace.job.progress.finished:
+        st.write("Your documents are being read. You can ask as soon as the first one is ready.")
+        st.page_link("pages/library.py", label="Watch the progress", icon=":material/sync:")
+    else:
+        st.write("The library is empty: there is nothing to answer from yet.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            draw_sample_button(workspace)
+            st.page_link(
+                "pages/library.py", label="Add your own documents", icon=":material/upload:"
+            )
+
+pending = None
+for exchange in exchanges:
+    if exchange.id == again:
+        pending = exchange
+        continue
+    draw_question(exchange)
+    with st.chat_message("assistant", avatar=":material/format_quote:"):
+        draw_outcome(exchange)
+
+if question:
+    if chat is None:
+        chat = history.new()
+        go_to(chat.id)
+    pending = history.ask(chat.id, question, st.session_state.get("scope", []))
+if pending:
+    draw_question(pending)
+    with st.chat_message("assistant", avatar=":material/format_quote:"):
+        answer(workspace, pending, [e for e in exchanges if e.id < pending.id])
+    st.rerun()
+
+if opened := st.session_state.pop("source", None):
+    exchange_id, kind, number = opened
+    for exchange in exchanges:
+        if exchange.id == exchange_id and exchange.answer:
+            draw_source(workspace, exchange.answer, kind, number)

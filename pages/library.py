@@ -1,0 +1,101 @@
+"""Add documents, see how each was read, delete them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui.document import draw_document, show
+from pages.ui.progress import draw_job
+from pages.ui.samples import draw_sample_button
+from pages.ui.sidebar import draw_state
+from pages.ui.start import workspace as get_workspace
+from pages.ui.words import document_rows, many
+from rag.errors import NotFound
+from rag.ingest import Upload
+from rag.types import Document
+
+workspace = get_workspace("library.py")
+draw_state(workspace)
+
+
+def draw_uploader() -> None:
+    st.session_state.setdefault("uploads", 0)
+    key = f"uploader_{st.session_state.uploads}"
+    st.file_uploader(
+        "Add documents",
+        accept_multiple_files=True,
+        max_upload_size=workspace.settings.max_file_mb,
+        key=key,
+        on_change=add_uploads,
+        args=(key,),
+    )
+    st.caption(
+        "PDF, Word, PowerPoint, Excel, CSV, HTML, EPUB, Markdown and text, one file or many. "
+        "They stay on this computer."
+    )
+
+
+def add_uploads(key: str) -> None:
+    """Hands the files over and empties the uploader, so that no rerun adds them again."""
+    if files := st.session_state[key]:
+        workspace.add_files([Upload(f.name, f.getvalue()) for f in files])
+        st.session_state.uploads += 1
+
+
+def draw_empty() -> None:
+    with st.container(border=True, horizontal_alignment="center", key="empty"):
+        st.markdown("**Nothing here yet**", text_alignment="center")
+        st.markdown(
+            "Drop your files above, or look around with documents that come along.",
+            text_alignment="center",
+        )
+        draw_sample_button(workspace)
+
+
+def draw_table(documents: list[Document]) -> None:
+    def open_row() -> None:
+        show(documents[st.session_state.open_row.row].id)
+
+    st.caption(many(len(documents), "document"))
+    st.dataframe(
+        [{"Open": "Open", **row} for row in document_rows(documents)],
+        hide_index=True,
+        height="content" if len(documents) <= 15 else 560,
+        key="documents",
+        alt="The documents in the library with their state, size and language",
+        column_config={
+            "Open": st.column_config.ButtonColumn("", key="open_row", on_click=open_row),
+            "Name": st.column_config.TextColumn(width=280),
+            "State": st.column_config.MultiselectColumn(
+                options=["Ready", "Reading", "Waiting", "Failed"],
+                color=["green", "blue", "gray", "red"],
+            ),
+            "Notes": st.column_config.NumberColumn(help="What to know about how it was read."),
+            "Added": st.column_config.DatetimeColumn(format="D MMM YYYY"),
+        },
+    )
+
+
+def chosen() -> Document | None:
+    """The document in the URL."""
+    document_id = st.query_params.get("document")
+    if document_id is None:
+        return None
+    try:
+        return workspace.catalog.document(document_id)
+    except NotFound:
+        st.warning("This document is no longer in the library.", icon=":material/info:")
+        show(None)
+        return None
+
+
+if document := chosen():
+    draw_document(workspace, document)
+else:
+    st.title("Library")
+    draw_uploader()
+    draw_job(workspace)
+    if documents := workspace.documents():
+        draw_table(documents)
+    elif workspace.job is None or workspace.job.progress.finished:
+        draw_empty()

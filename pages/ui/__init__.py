@@ -1,0 +1,1 @@
+"""Parts that more than one page draws, and the plain functions behind them."""

@@ -1,0 +1,113 @@
+"""One document, page by page: what was read beside what is printed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import marked
+from pages.ui.words import about, plain
+from rag.place import page_place
+from rag.types import Document, Warning
+from rag.workspace import Workspace
+
+
+def show(document_id: str | None, page: int = 1) -> None:
+    """Opens a document by putting it in the URL; None goes back to the table."""
+    st.query_params.clear()
+    st.session_state.pop("page", None)
+    if document_id is not None:
+        st.query_params.from_dict({"document": document_id, "page": str(page)})
+
+
+def draw_document(workspace: Workspace, document: Document) -> None:
+    st.button(
+        "All documents",
+        icon=":material/arrow_back:",
+        key="back",
+        type="tertiary",
+        on_click=show,
+        args=(None,),
+    )
+    st.title(plain(document.name))
+    st.caption(about(document))
+    with st.container(horizontal=True):
+        _draw_download(workspace, document)
+        _draw_delete(workspace, document)
+    if document.state == "failed":
+        st.error(plain(document.error), icon=":material/error:")
+        return
+    if document.state != "ready":
+        st.info("This document is still being read.", icon=":material/sync:")
+        return
+    for warning in document.warnings:
+        _draw_warning(document, warning)
+    number = _draw_pager(document)
+    page = workspace.page(document.id, number)
+    st.subheader(page_place(page, document.unit))
+    image = workspace.page_image(document.id, number)
+    if image is None:
+        with st.container(border=True):
+            st.html(marked.whole(page.text))
+        return
+    left, right = st.columns(2)
+    left.image(image, width="stretch", alt=f"{document.name}, file page {number}")
+    if page.kind == "empty":
+        right.info("No text was found on this page: it is blank or a picture.")
+        return
+    right.caption("The text as it was read. Searches and quotes rest on it.")
+    right.container(border=True).html(marked.whole(page.text))
+
+
+def _draw_pager(document: Document) -> int:
+    """The page to show, 1-based; the URL names the one to begin with."""
+    if document.page_count <= 1:
+        return 1
+    if "page" not in st.session_state:
+        wanted = st.query_params.get("page", "1")
+        number = int(wanted) if wanted.isdecimal() else 1
+        st.session_state.page = min(max(number, 1), document.page_count)
+    number = st.pagination(document.page_count, key="page")
+    st.query_params["page"] = str(number)
+    return number
+
+
+def _draw_warning(document: Document, warning: Warning) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f":material/warning: {plain(warning.message)}", width="stretch")
+        if warning.page is not None:
+            st.button(
+                f"Go to {document.unit} {warning.page}",
+                key=f"note_{warning.code}_{warning.page}",
+                on_click=show,
+                args=(document.id, warning.page),
+            )
+
+
+def _draw_download(workspace: Workspace, document: Document) -> None:
+    st.download_button(
+        "Download",
+        data=lambda: workspace.original(document.id).read_bytes(),
+        file_name=document.name,
+        icon=":material/download:",
+        key="download",
+        on_click="ignore",
+    )
+
+
+def _draw_delete(workspace: Workspace, document: Document) -> None:
+    with st.popover("Delete", icon=":material/delete:", key="delete"):
+        st.markdown(f"Delete **{plain(document.name)}** from the library?")
+        st.caption("Answers in your chats keep their quotes, but the pages can no longer be shown.")
+        st.button(
+            "Delete for good",
+            type="primary",
+            key="delete_document",
+            on_click=_delete,
+            args=(workspace, document),
+        )
+
+
+def _delete(workspace: Workspace, document: Document) -> None:
+    workspace.delete(document.id)
+    show(None)
+    st.toast(f"{plain(document.name)} was deleted.", icon=":material/delete:")

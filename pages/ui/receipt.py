@@ -1,0 +1,118 @@
+"""What an answer rests on and how it came about, under the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.ui.words import (
+    cost,
+    found,
+    hit_rows,
+    nearest_label,
+    plain,
+    preview,
+    quotes,
+    source_label,
+    stages,
+    summary,
+)
+from rag.types import Answer, Receipt
+
+Open = Callable[[str, int], None]
+"""Opens the source of a kind ("citation", "nearest") by its 1-based number."""
+
+
+def draw_sources(answer: Answer, key: str, on_open: Open) -> None:
+    """Every source as a plain button: for keyboards, screen readers, and a look at all of them."""
+    with st.container(gap="xxsmall", key=f"sources_{key}"):
+        for number, citation in enumerate(answer.citations, 1):
+            st.button(
+                plain(source_label(number, citation)),
+                key=f"source_{key}_{number}",
+                icon=":material/format_quote:",
+                type="tertiary",
+                help=plain(preview(citation.quote)),
+                on_click=on_open,
+                args=("citation", number),
+            )
+
+
+def draw_nearest(answer: Answer, key: str, on_open: Open) -> None:
+    """The passages closest to a question that the documents do not answer."""
+    if not answer.nearest:
+        return
+    st.caption("The nearest passages, in case one of them helps:")
+    for number, hit in enumerate(answer.nearest, 1):
+        with st.container(border=True, gap="xsmall"):
+            st.button(
+                plain(nearest_label(hit)),
+                key=f"nearest_{key}_{number}",
+                icon=":material/search:",
+                type="tertiary",
+                on_click=on_open,
+                args=("nearest", number),
+            )
+            st.caption(plain(preview(hit.chunk.text)))
+
+
+def draw_receipt(receipt: Receipt, key: str) -> None:
+    """One line; the rest is drawn only when it is unfolded."""
+    for notice in receipt.notices:
+        st.warning(plain(notice), icon=":material/info:")
+    fold = st.expander(
+        plain(summary(receipt)),
+        key=f"receipt_{key}",
+        type="compact",
+        icon=":material/receipt_long:",
+        on_change="rerun",
+    )
+    if not fold.open:
+        return
+    with fold:
+        _draw_engine(receipt)
+        st.markdown(
+            f"**Quotes:** {quotes(receipt)}. A quote that is not there word for word is dropped."
+        )
+        for rejection in receipt.rejections:
+            st.caption(f"Dropped: “{plain(rejection.quote)}” {plain(rejection.reason)}")
+        for search in receipt.searches:
+            st.markdown(f"**Search** {found(search)}")
+            if search.hits:
+                st.dataframe(
+                    hit_rows(search.hits),
+                    hide_index=True,
+                    height="content",
+                    alt=f"Passages found for {search.query}, with their scores",
+                    column_config={
+                        name: st.column_config.NumberColumn(format="%.3f", help=why)
+                        for name, why in _SCORES.items()
+                    },
+                )
+        st.table(dict(stages(receipt)), border="horizontal", width="content")
+
+
+_SCORES = {
+    "By meaning": "Cosine similarity of the embeddings, -1 to 1.",
+    "By words": "BM25; only comparable within one search.",
+    "Merged": "Reciprocal rank fusion of both rankings.",
+    "Re-ranked": "The cross-encoder's score; empty when re-ranking is off.",
+}
+
+
+def _draw_engine(receipt: Receipt) -> None:
+    if receipt.engine == "reader":
+        st.markdown(
+            "**Answered by the reader**, without a language model: it picks sentences from your "
+            "documents and writes none of its own."
+        )
+        st.page_link("pages/settings.py", label="Connect a language model", icon=":material/tune:")
+        return
+    st.markdown(
+        f"**Answered by {plain(receipt.model)}** in {receipt.llm_calls} calls, "
+        f"{receipt.prompt_tokens:,} tokens read, {receipt.completion_tokens:,} written, "
+        f"{plain(cost(receipt))}."
+    )
+    if receipt.stopped_by:
+        st.caption(f"It was stopped by the limit on {plain(receipt.stopped_by)}.")

@@ -1,0 +1,168 @@
+"""Values in words: what the screens say about files, receipts and searches. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from rag.place import citation_place, hit_place
+from rag.types import Citation, Document, Hit, Receipt, Search, Unit
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$~:])")
+_STAGES = {
+    "embed": "Understanding the question",
+    "dense": "Search by meaning",
+    "keyword": "Search by words",
+    "fuse": "Merging both",
+    "rerank": "Re-ranking",
+    "search": "Searching",
+    "llm": "Language model",
+    "verify": "Checking quotes",
+    "read": "Reading",
+    "total": "In all",
+}
+
+
+def plain(text: str) -> str:
+    """Text that Markdown shows as it is: names and queries come from outside."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def streaming(text: str) -> str:
+    """An unfinished answer as Markdown that can load nothing: no images, links, HTML or maths."""
+    return re.sub(r"([\[\]<$:])", r"\\\1", text)
+
+
+def size(count: int) -> str:
+    """Bytes, as people write them."""
+    amount = float(count)
+    for unit in ("bytes", "KB", "MB"):
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "bytes" else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} GB"
+
+
+def many(count: int, one: str, plural: str = "") -> str:
+    """ "1 page", "2 pages", "1,204 pages"."""
+    return f"{count:,} {one if count == 1 else plural or one + 's'}"
+
+
+def pages(count: int, unit: Unit) -> str:
+    return many(count, unit)
+
+
+def day(moment: str) -> str:
+    """An ISO 8601 moment as the local date."""
+    return f"{datetime.fromisoformat(moment).astimezone():%d %b %Y}"
+
+
+def moment(iso: str) -> datetime:
+    """For a table's date column, in local time."""
+    return datetime.fromisoformat(iso).astimezone().replace(tzinfo=None)
+
+
+def about(document: Document) -> str:
+    """One line under a document's name."""
+    parts = [pages(document.page_count, document.unit), many(document.chunk_count, "passage")]
+    if document.language:
+        parts.append(f"language {document.language}")
+    return " · ".join([*parts, size(document.size), f"added {day(document.added)}"])
+
+
+def source_label(number: int, citation: Citation) -> str:
+    return f"[{number}] {shorten(citation.name)} · {citation_place(citation)}"
+
+
+def nearest_label(hit: Hit) -> str:
+    return f"{shorten(hit.name)} · {hit_place(hit)}"
+
+
+def shorten(name: str, length: int = 50) -> str:
+    """A long file name without its middle: beginning and ending tell files apart."""
+    if len(name) <= length:
+        return name
+    tail = length // 3
+    return f"{name[: length - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
+
+
+def preview(text: str, length: int = 240) -> str:
+    """The beginning of a passage on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else line[:length].rsplit(" ", 1)[0] + " …"
+
+
+def summary(receipt: Receipt) -> str:
+    """The receipt on one line, for the fold that hides the rest of it."""
+    engine = receipt.model if receipt.engine == "agent" else "Reader, no language model"
+    parts = [engine, quotes(receipt), many(len(receipt.searches), "search", "searches")]
+    if total := receipt.seconds.get("total"):
+        parts.append(seconds(total))
+    if receipt.engine == "agent":
+        parts.append(cost(receipt))
+    return " · ".join(parts)
+
+
+def quotes(receipt: Receipt) -> str:
+    found = receipt.quotes_verified
+    if not found and not receipt.rejections:
+        return "no quotes"
+    return f"{found} of {found + len(receipt.rejections)} quotes found in your files"
+
+
+def cost(receipt: Receipt) -> str:
+    if receipt.cost is None:
+        return "price not known"
+    return "free" if receipt.cost == 0 else f"${receipt.cost:.4f}"
+
+
+def seconds(amount: float) -> str:
+    return f"{amount * 1000:.0f} ms" if amount < 0.1 else f"{amount:.1f} s"
+
+
+def stages(receipt: Receipt) -> list[tuple[str, str]]:
+    """Each stage with its time, in the order in which they ran."""
+    return [(_STAGES.get(name, name), seconds(amount)) for name, amount in receipt.seconds.items()]
+
+
+def found(search: Search) -> str:
+    return f"“{plain(search.query)}”: {many(len(search.hits), 'passage')}"
+
+
+def hit_rows(hits: Iterable[Hit]) -> list[dict[str, Any]]:
+    """A table of hits; a score stays empty for a stage that did not return the passage."""
+    return [
+        {
+            "Rank": rank,
+            "Document": hit.name,
+            "Place": hit_place(hit),
+            "By meaning": hit.dense_score,
+            "By words": hit.keyword_score,
+            "Merged": hit.fused_score,
+            "Re-ranked": hit.rerank_score,
+            "Passage": preview(hit.chunk.text),
+        }
+        for rank, hit in enumerate(hits, 1)
+    ]
+
+
+def document_rows(documents: Iterable[Document]) -> list[dict[str, Any]]:
+    """The library's table."""
+    return [
+        {
+            "Name": d.name,
+            "State": [STATES[d.state]],
+            "Pages": pages(d.page_count, d.unit) if d.page_count else "",
+            "Passages": d.chunk_count,
+            "Notes": len(d.warnings),
+            "Language": d.language,
+            "Size": size(d.size),
+            "Added": moment(d.added),
+        }
+        for d in documents
+    ]
+
+
+STATES = {"queued": "Waiting", "indexing": "Reading", "ready": "Ready", "failed": "Failed"}
