@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from rag.catalog import Catalog
 from rag.errors import FootnoteError, NotFound
@@ -42,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rag", description="Footnote's command line.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, run: object, text: str, *, as_json: bool = True):  # type: ignore[no-untyped-def] # a private argparse type
+    def command(name: str, run: object, text: str, *, as_json: bool = True) -> Any:
         sub = commands.add_parser(name, help=text, description=text)
         sub.add_argument("--data", type=Path, help="data folder (default: the app's)")
         if as_json:

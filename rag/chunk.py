@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from rag.types import Chunk, Heading, ParsedPage
 
@@ -36,7 +37,7 @@ def chunk(
         page = parsed.page
         cuts = [h for h in page.headings if 0 <= h.start < len(page.text)]
         borders = sorted({0, len(page.text), *(h.start for h in cuts)})
-        for start, end in zip(borders, borders[1:], strict=False):
+        for start, end in pairwise(borders):
             for heading in cuts:
                 if heading.start == start:
                     path = [h for h in path if h.level < heading.level] + [heading]

@@ -23,6 +23,9 @@ from rag.types import Chunk, Hit, Search
 RRF_K = 60
 """The constant of the paper: how much less the second rank counts than the first."""
 
+_LONGEST_HEADER = 100
+"""Characters of the document's name, and of the heading path."""
+
 
 class Searcher(Protocol):
     def search(self, query: str, documents: Sequence[str] = (), top_k: int | None = None) -> Search:
@@ -36,7 +39,12 @@ def searched_text(name: str, heading: str, text: str) -> str:
     Passages of near-identical documents can only be told apart by the name.
     """
     stem = PurePath(name).stem.replace("_", " ").replace("-", " ")
-    head = f"{stem} › {heading}" if heading else stem
+    # The innermost headings say most; a long path would push the text out of the model's input.
+    head = (
+        f"{stem[:_LONGEST_HEADER]} › {heading[-_LONGEST_HEADER:]}"
+        if heading
+        else stem[:_LONGEST_HEADER]
+    )
     return f"{head}\n{' '.join(text.split())}"
 
 

@@ -19,7 +19,6 @@ from rag.catalog import Catalog
 from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError, NotFound
 from rag.history import History
 from rag.ingest import Engines, Ingester, Job, Upload
-from rag.reader import Reader
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings
@@ -27,6 +26,7 @@ from rag.types import Citation, Document, Event, Finished, Notice, Page, Search,
 
 if TYPE_CHECKING:
     from rag.agent import Agent
+    from rag.embed import Embedder
     from rag.store import VectorStore
 
 Engine = Literal["auto", "reader", "agent"]
@@ -40,8 +40,11 @@ class ModelState:
 
 class Workspace:
     @classmethod
-    def open(cls, settings: Settings) -> Workspace:
-        """Raises DataFolderInUse, DataFolderError. Unfinished documents are resumed."""
+    def open(cls, settings: Settings, embedder: Embedder | None = None) -> Workspace:
+        """Raises DataFolderInUse, DataFolderError. Unfinished documents are resumed.
+
+        `embedder`: one that is loaded already, instead of the one that the settings name.
+        """
         try:
             settings.data.mkdir(parents=True, exist_ok=True)
             lock = FileLock(settings.data / "lock")
@@ -56,10 +59,11 @@ class Workspace:
                 f"The data folder {str(settings.data)!r} cannot be used: {error}. Set "
                 "FOOTNOTE_DATA to a folder that can be written."
             ) from error
-        return cls(settings, lock)
+        return cls(settings, lock, embedder)
 
-    def __init__(self, settings: Settings, lock: FileLock) -> None:
+    def __init__(self, settings: Settings, lock: FileLock, embedder: Embedder | None) -> None:
         self._lock = lock
+        self._embedder = embedder
         self.catalog = Catalog(settings.data / "catalog.db")
         self.history = History(settings.data / "history.db")
         self.settings = replace(
@@ -122,7 +126,7 @@ class Workspace:
         from rag.store import VectorStore
 
         settings = self.settings
-        embedder = SentenceTransformerEmbedder(settings.embedder)
+        embedder = self._embedder or SentenceTransformerEmbedder(settings.embedder)
         store = VectorStore(settings.data / "vectors", embedder.fingerprint, embedder.dimension)
         reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
         retriever = Retriever(
@@ -258,6 +262,8 @@ class Workspace:
                     raise
                 notices = (f"{error} The built-in reader answers instead.",)
                 yield Notice(notices[0])
+        from rag.reader import Reader
+
         engines = self.engines()
         reader = Reader(engines.retriever, engines.embedder, self.catalog)
         for event in reader.answer(question, documents, history):

@@ -19,7 +19,7 @@ _PROSE_FILL = 0.6
 _MOST_CROSSING = 0.34
 """Share of lines (titles, figures) that may cross a gutter."""
 SOFT_HYPHEN = "\u00ad"
-_WORD_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010]$")
+_WORD_HYPHEN = re.compile(r"(?<=[^\W_])[-\u2010]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +252,7 @@ def _goes_on(text: str, first: _Box) -> bool:
 def _is_split(front: str, back: str, vocabulary: set[str]) -> bool:
     """Whether "front-" / "back" is one word that a line's end has split."""
     front, back = front.strip("(\"'“‘").lower(), back.lower()
-    if not back[:1].isalpha() or "-" in front:
+    if not (front[-1:].isalpha() and back[:1].isalpha()) or "-" in front:
         return False
     if front + back in vocabulary:
         return True

@@ -122,17 +122,15 @@ def _lines(page: Any) -> list[Line]:
                 block=key[0],
                 size=max((s["size"] for s in spans), default=0.0),
                 bold=bool(spans) and all(s["flags"] & 16 for s in spans),
-                vertical=bool(style)
-                and abs((pymupdf.Point(style["dir"]) * _turn_only(turn)).y) > 0.7,
+                vertical=style is not None and _is_vertical(style["dir"], turn),
             )
         )
     return found
 
 
-def _turn_only(matrix: Any) -> Any:
-    import pymupdf
-
-    return pymupdf.Matrix(matrix.a, matrix.b, matrix.c, matrix.d, 0, 0)
+def _is_vertical(direction: tuple[float, float], turn: Any) -> bool:
+    """Whether a writing direction runs up or down the page once the page is turned."""
+    return abs(direction[0] * turn.b + direction[1] * turn.d) > 0.7
 
 
 _LIGATURES = str.maketrans(
@@ -216,16 +214,21 @@ def _sized(lines: list[tuple[int, Line]], body: float) -> list[Heading]:
         larger = body > 0 and line.size >= body * _HEADING_RATIO
         alone = line.bold and line.block != block
         block = line.block
-        if not ((larger or alone or above) and _is_title(title)):
+        wraps = above and (above.block, above.size, above.bold) == (
+            line.block,
+            line.size,
+            line.bold,
+        )
+        if not (_is_title(title) and (larger or alone or wraps)):
             above = None
             continue
         # The level falls with the size: twice the body is 1, a bold line of body size is 4.
         ratio = line.size / body if body else 1.0
         level = 1 if ratio >= 1.8 else 2 if ratio >= 1.35 else 3 if larger else 4
-        if above and (above.block, above.size, above.bold) == (line.block, line.size, line.bold):
+        if wraps:
             wrapped = headings.pop()
             headings.append(replace(wrapped, title=f"{wrapped.title} {title}"))
-        elif larger or alone:
+        else:
             headings.append(Heading(start, level, title))
         above = line
     return headings

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rag.chunk import chunk
+from rag.types import Heading, Page, ParsedPage
+
+
+def words(texts: Sequence[str]) -> list[int]:
+    return [len(t.split()) for t in texts]
+
+
+def page(text: str, number: int = 1, headings: tuple[Heading, ...] = ()) -> ParsedPage:
+    return ParsedPage(Page("doc", number, "", text, headings=headings))
+
+
+def chunks(*pages: ParsedPage, size: int = 8, overlap: int = 0):
+    return list(chunk(pages, words, size, overlap))
+
+
+def test_a_chunk_is_a_slice_of_its_page():
+    text = "One two three. Four five six.\n\nSeven eight nine ten. Eleven."
+    found = chunks(page(text))
+    assert [c.text for c in found] == [
+        "One two three. Four five six.",
+        "Seven eight nine ten. Eleven.",
+    ]
+    assert all(text[c.start : c.end] == c.text for c in found)
+
+
+def test_sentences_are_not_cut():
+    found = chunks(page("A b c d e. F g h i j. K l m."), size=7)
+    assert [c.text for c in found] == ["A b c d e.", "F g h i j.", "K l m."]
+
+
+def test_a_sentence_longer_than_a_chunk_is_cut_between_words():
+    found = chunks(page("a b c d e f g"), size=3)
+    assert [c.text for c in found] == ["a b c", "d e f", "g"]
+
+
+def test_a_run_without_spaces_is_cut_by_length():
+    text = "x" * 1000
+    found = list(chunk([page(text)], lambda ts: [len(t) // 4 for t in ts], 100, 0))
+    assert [len(c.text) for c in found] == [400, 400, 200]
+
+
+def test_overlap_repeats_whole_sentences_and_keeps_the_size():
+    found = chunks(page("A b c. D e f. G h i. J k l."), size=6, overlap=3)
+    assert [c.text for c in found] == ["A b c. D e f.", "D e f. G h i.", "G h i. J k l."]
+
+
+def test_a_heading_starts_a_chunk_and_names_those_below_it():
+    text = "Intro words.\nCare\nClean it.\nSafety\nKeep away."
+    marks = (Heading(13, 1, "Care"), Heading(28, 2, "Safety"))
+    found = chunks(page(text, headings=marks), size=50)
+    assert [(c.heading, c.text) for c in found] == [
+        ("", "Intro words."),
+        ("Care", "Care\nClean it."),
+        ("Care › Safety", "Safety\nKeep away."),
+    ]
+
+
+def test_the_heading_path_goes_on_over_pages():
+    first = page("A\ntext", 1, (Heading(0, 1, "A"),))
+    second = page("more text\nB\nother", 2, (Heading(10, 1, "B"),))
+    assert [c.heading for c in chunks(first, second)] == ["A", "A", "B"]
+
+
+def test_a_page_without_words_gives_no_chunk():
+    assert chunks(page("  \n "), page("", 2)) == []
+
+
+def test_ids_are_the_same_for_the_same_passage_and_differ_otherwise():
+    a, b = chunks(page("A b c d. E f g h.")), chunks(page("A b c d. E f g h."))
+    assert [c.id for c in a] == [c.id for c in b]
+    assert len({c.id for c in chunks(page("A b."), page("A b.", 2))}) == 2

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag.ingest import Upload
+from rag.retrieve import Retriever, fuse, searched_text
+from rag.workspace import Workspace
+from tests.fakes import LengthReranker
+
+PUMP = b"# Pump\n\nThe relief valve of the pump opens at 4.2 bar.\n"
+FERRY = b"# Ferry\n\nThe first ferry leaves at 06:15 from the north pier.\n"
+
+
+@pytest.fixture
+def library(workspace: Workspace) -> Workspace:
+    job = workspace.add_files([Upload("pump.md", PUMP), Upload("ferry.md", FERRY)])
+    assert job.wait(60)
+    assert [f.state for f in job.progress.files] == ["indexed", "indexed"]
+    return workspace
+
+
+def test_fusion_adds_reciprocal_ranks():
+    fused = fuse([["a", "b"], ["b", "c"]], k=60)
+    assert list(fused) == ["b", "a", "c"]
+    assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
+
+
+def test_the_name_and_the_headings_are_searched():
+    assert searched_text("2023_Q1-report.pdf", "A › B", "x \n y") == "2023 Q1 report › A › B\nx y"
+    assert searched_text("notes.txt", "", "x") == "notes\nx"
+
+
+def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspace):
+    hit = library.search("At what pressure does the relief valve open?").hits[0]
+    assert "4.2 bar" in hit.chunk.text
+    assert (hit.name, hit.keyword_rank, hit.dense_rank) == ("pump.md", 1, 1)
+    assert hit.keyword_score is not None and hit.dense_score is not None
+    assert hit.fused_score == pytest.approx(2 / 61)
+    assert hit.rerank_score is None
+
+
+def test_a_document_can_be_found_by_its_name(library: Workspace):
+    assert library.search("pump").hits[0].name == "pump.md"
+
+
+def test_a_filter_leaves_other_documents_out(library: Workspace):
+    ferry = library.catalog.find("ferry.md").id
+    found = library.search("relief valve", [ferry])
+    assert {h.name for h in found.hits} == {"ferry.md"}
+    assert found.documents == (ferry,)
+
+
+def test_every_stage_is_timed(library: Workspace):
+    assert {"keyword", "embed", "dense", "fuse"} <= set(library.search("pump").seconds)
+
+
+def test_a_deleted_document_is_not_found(library: Workspace):
+    library.delete(library.catalog.find("pump.md").id)
+    assert {h.name for h in library.search("relief valve").hits} == {"ferry.md"}
+
+
+def test_the_reranker_decides_the_order(library: Workspace):
+    engines = library.engines()
+    retriever = Retriever(
+        library.catalog,
+        engines.store,
+        engines.embedder,
+        LengthReranker(),
+        top_k=5,
+        candidates=10,
+    )
+    hits = retriever.search("relief valve of the pump").hits
+    scores = [h.rerank_score for h in hits]
+    assert None not in scores
+    assert scores == sorted(scores, reverse=True)
+    assert all(h.fused_score > 0 for h in hits)
+
+
+def test_an_empty_library_finds_nothing(workspace: Workspace):
+    assert workspace.search("anything").hits == ()
+
+
+def test_documents_in_two_languages_are_searched_with_both_stemmers(
+    workspace: Workspace, tmp_path: Path
+):
+    german = "Die Wartung der Häuser erfolgt jährlich im Frühling durch die Hausverwaltung. " * 3
+    english = "The annual report describes the maintenance of the company's buildings. " * 3
+    job = workspace.add_files(
+        [Upload("de.txt", german.encode()), Upload("en.txt", english.encode())]
+    )
+    assert job.wait(60)
+    hit = workspace.search("Haus Wartungen").hits[0]
+    assert (hit.name, hit.keyword_rank) == ("de.txt", 1)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rag.errors import SettingsError
+from rag.settings import Settings
+
+
+def test_an_empty_environment_gives_the_documented_defaults():
+    settings = Settings.from_env({})
+    assert settings.data.name == "footnote"
+    assert (settings.embedder, settings.reranker) == ("all-MiniLM-L6-v2", None)
+    assert settings.llm_model is None
+
+
+def test_the_data_folder_can_be_moved():
+    assert Settings.from_env({"FOOTNOTE_DATA": "/data/x"}).data == Path("/data/x")
+
+
+@pytest.mark.parametrize("off", ["off", "OFF", "none", " "])
+def test_off_means_no_reranker(off: str):
+    assert Settings.from_env({"FOOTNOTE_RERANKER": off}).reranker is None
+
+
+@pytest.mark.parametrize("value", ["many", "0", "99999"])
+def test_a_value_that_does_not_fit_names_its_variable(value: str):
+    with pytest.raises(SettingsError, match="FOOTNOTE_TOP_K"):
+        Settings.from_env({"FOOTNOTE_TOP_K": value})
+
+
+def test_the_key_is_not_in_the_representation():
+    assert "sk-secret" not in repr(Settings.from_env({"LLM_API_KEY": "sk-secret"}))

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag.errors import DataFolderError
+from rag.store import VectorStore
+
+A, B, C = (f"00000000-0000-0000-0000-00000000000{i}" for i in range(3))
+
+
+@pytest.fixture
+def store(tmp_path: Path):
+    opened = VectorStore(tmp_path / "vectors", "test-3", 3)
+    opened.upsert("doc1", [A, B], np.eye(3, dtype=np.float32)[:2])
+    opened.upsert("doc2", [C], np.eye(3, dtype=np.float32)[2:])
+    yield opened
+    opened.close()
+
+
+def test_the_nearest_vector_comes_first_with_its_cosine(store: VectorStore):
+    found = store.search(np.array([0.6, 0.8, 0], dtype=np.float32), 2)
+    assert [i for i, _ in found] == [B, A]
+    assert found[0][1] == pytest.approx(0.8, abs=1e-5)
+
+
+def test_a_filter_keeps_the_named_documents(store: VectorStore):
+    assert [i for i, _ in store.search(np.ones(3, dtype=np.float32), 5, ["doc2"])] == [C]
+
+
+def test_writing_again_replaces(store: VectorStore):
+    store.upsert("doc1", [A], np.array([[0, 0, 1]], dtype=np.float32))
+    assert store.count() == 3
+
+
+def test_what_is_there_is_told_by_document(store: VectorStore):
+    assert store.ids("doc1") == {A, B}
+    assert store.document_ids() == {"doc1", "doc2"}
+    store.delete(["doc1"])
+    assert store.document_ids() == {"doc2"}
+
+
+def test_vectors_survive_closing(tmp_path: Path):
+    first = VectorStore(tmp_path / "v", "test-3", 3)
+    first.upsert("doc", [A], np.eye(3, dtype=np.float32)[:1])
+    first.close()
+    second = VectorStore(tmp_path / "v", "test-3", 3)
+    assert second.count() == 1
+    second.close()
+
+
+def test_another_embedder_has_a_collection_of_its_own(tmp_path: Path):
+    first = VectorStore(tmp_path / "v", "one-3", 3)
+    first.upsert("doc", [A], np.eye(3, dtype=np.float32)[:1])
+    first.close()
+    second = VectorStore(tmp_path / "v", "two-4", 4)
+    assert second.count() == 0
+    second.drop_others()
+    second.close()
+    third = VectorStore(tmp_path / "v", "one-3", 3)
+    assert third.count() == 0
+    third.close()
+
+
+# qdrant-client leaves its lock file open when it finds the folder locked.
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")
+def test_a_folder_in_use_is_a_clear_error(store: VectorStore, tmp_path: Path):
+    with pytest.raises(DataFolderError, match="could not be opened"):
+        VectorStore(tmp_path / "vectors", "test-3", 3)
