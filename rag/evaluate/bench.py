@@ -1,0 +1,204 @@
+"""Where a set is asked: the documents of a folder in the library, through the app's own paths.
+
+Places are named by file name, so that records stay readable. A file that the library has under
+another name (the same bytes) is the same document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from rag.errors import EvaluationError
+from rag.evaluate.cases import Case, Problem
+from rag.evaluate.evidence import locate
+from rag.evaluate.metrics.answers import Embed
+from rag.evaluate.metrics.retrieval import Gold, Place
+from rag.evaluate.metrics.spans import Span
+from rag.evaluate.passages import is_passage_file
+from rag.types import Answer, Document, Finished, Search
+
+if TYPE_CHECKING:
+    from rag.workspace import Workspace
+
+
+class Bench(Protocol):
+    """What a run needs of the place where it is held."""
+
+    @property
+    def depth(self) -> int:
+        """How many hits a search asks for."""
+        ...
+
+    @property
+    def embed(self) -> Embed: ...
+
+    def check(self, cases: Sequence[Case]) -> list[Problem]:
+        """What of the cases does not fit the documents; none of it stops a run."""
+        ...
+
+    def gold(self, case: Case) -> Gold | None:
+        """None when the case says no right place. A missing document's pages are in it all the
+        same, so that the case counts as missed."""
+        ...
+
+    def spans(self, case: Case) -> tuple[Span, ...]:
+        """The evidence's characters, where they can be located."""
+        ...
+
+    def missing(self, case: Case) -> bool:
+        """Whether a document that holds the answer is not there."""
+        ...
+
+    def without_text(self, gold: Gold) -> bool:
+        """Whether none of the right places has any text to find."""
+        ...
+
+    def search(self, case: Case) -> Search: ...
+
+    def ask(self, case: Case, engine: Literal["reader", "agent"]) -> Answer:
+        """Raises LLMError when the provider fails."""
+        ...
+
+    def place(self, document_id: str, page: int) -> Place: ...
+
+    def describe(self) -> Mapping[str, str]:
+        """The collection, as configuration of a run."""
+        ...
+
+
+class LibraryBench:
+    """Documents of the library, or those of it that `names` lists."""
+
+    def __init__(self, workspace: Workspace, names: Mapping[str, str] | None = None) -> None:
+        """`names`: file name -> document id; None means every document that is ready.
+
+        An id that is not in the library, or not ready, counts as missing.
+        """
+        self._workspace = workspace
+        ready = {d.id: d for d in workspace.documents() if d.state == "ready"}
+        if names is None:
+            names = {d.name: d.id for d in ready.values()}
+        self._ids = {_key(name): i for name, i in names.items() if i in ready}
+        self._documents = {i: ready[i] for i in self._ids.values()}
+        self._names: dict[str, str] = {}
+        for name, document_id in names.items():
+            self._names.setdefault(document_id, name)
+        # The whole library is asked without a filter, as the app does.
+        self._scope = () if len(self._documents) == len(ready) else tuple(self._documents)
+
+    @property
+    def depth(self) -> int:
+        return self._workspace.settings.candidates
+
+    @property
+    def embed(self) -> Embed:
+        return self._workspace.engines().embedder.embed
+
+    def check(self, cases: Sequence[Case]) -> list[Problem]:
+        from rag.evaluate.validate import check
+
+        return check(cases, self)
+
+    def document(self, name: str) -> Document | None:
+        """By file name, with or without its folder; None when it is missing."""
+        found = self._ids.get(_key(name)) or self._ids.get(_key(PurePosixPath(name).name))
+        if found is None:
+            ends = {i for key, i in self._ids.items() if key.endswith("/" + _key(name))}
+            found = ends.pop() if len(ends) == 1 else None
+        return self._documents.get(found) if found else None
+
+    def page_text(self, document: Document, page: int) -> str:
+        return self._workspace.page(document.id, page).text
+
+    def gold(self, case: Case) -> Gold | None:
+        pages = [self._named(doc, page) for doc, page in case.pages]
+        if not pages:
+            pages = [(doc, page) for doc, page, _, _ in self.spans(case)]
+        pages = list(dict.fromkeys(pages))
+        if not pages:
+            return None
+        also = [self._named(doc, page) for doc, page in case.also_pages]
+        needed = 1 if case.pages_needed == "any" else len(pages)
+        return Gold(dict.fromkeys((*pages, *also), 1.0), needed)
+
+    def spans(self, case: Case) -> tuple[Span, ...]:
+        found: list[Span] = []
+        for evidence in case.evidence:
+            document = self.document(evidence.doc)
+            if document is not None:
+                spans = locate(evidence, document, self._workspace.catalog)
+                name = self._names[document.id]
+                found += [(name, page, start, end) for page, start, end in spans]
+        return tuple(found)
+
+    def missing(self, case: Case) -> bool:
+        return any(self.document(name) is None for name in case.named_documents)
+
+    def without_text(self, gold: Gold) -> bool:
+        for name, page in gold.grades:
+            document = self.document(name)
+            if document is None or page > document.page_count:
+                continue
+            if self._workspace.page(document.id, page).kind != "empty":
+                return False
+        return True
+
+    def search(self, case: Case) -> Search:
+        documents = self._asked(case)
+        if documents is None:
+            return Search(case.question, ())
+        return self._workspace.search(case.question, documents, self.depth)
+
+    def ask(self, case: Case, engine: Literal["reader", "agent"]) -> Answer:
+        documents = self._asked(case)
+        if documents is None:
+            raise EvaluationError(f"{case.doc!r}, in which to ask, is not in the library.")
+        for event in self._workspace.ask(case.question, documents, case.history, engine):
+            if isinstance(event, Finished):
+                return event.answer
+        raise EvaluationError("The answer ended without a result.")
+
+    def place(self, document_id: str, page: int) -> Place:
+        return self._names.get(document_id, document_id), page
+
+    def describe(self) -> Mapping[str, str]:
+        documents = hashlib.sha256("\n".join(sorted(self._documents)).encode()).hexdigest()
+        pages = sum(d.page_count for d in self._documents.values())
+        chunks = sum(d.chunk_count for d in self._documents.values())
+        return {
+            "documents": f"{len(self._documents)} ({documents[:12]})",
+            "pages": str(pages),
+            "chunks": str(chunks),
+        }
+
+    def _named(self, doc: str, page: int) -> Place:
+        document = self.document(doc)
+        return (doc if document is None else self._names[document.id]), page
+
+    def _asked(self, case: Case) -> tuple[str, ...] | None:
+        """Document ids to ask in, () for all; None when the one asked about is missing."""
+        if case.scope != "document":
+            return self._scope
+        document = self.document(case.doc)
+        return None if document is None else (document.id,)
+
+
+def folder_files(folder: Path) -> Iterator[tuple[str, Path]]:
+    """(name, path) of the documents in a folder; a name keeps the folders inside it.
+
+    Hidden files and passage files are no documents.
+    """
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in inside.parts)
+        if path.is_file() and not hidden and not is_passage_file(path):
+            yield inside.as_posix(), path
+
+
+def _key(name: str) -> str:
+    # A file system may hand out the accents of a name apart from their letters.
+    return unicodedata.normalize("NFC", name)

@@ -1,0 +1,257 @@
+"""`python -m rag eval`: index a folder, ask a set, print one JSON object, check the gates."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rag.errors import EvaluationError, NotFound
+from rag.evaluate import gates, report
+from rag.evaluate.bench import Bench, LibraryBench, folder_files
+from rag.evaluate.compare import compare
+from rag.evaluate.judge import Judge
+from rag.evaluate.load import CaseSet, load
+from rag.evaluate.passages import passage_files
+from rag.evaluate.runner import Progress, applicable, execute, plan
+from rag.evaluate.runs import Record, Run, RunStore, dump_export, load_export
+from rag.settings import Settings
+from rag.workspace import Workspace
+
+RUNS = "runs"
+"""The folder inside the data folder."""
+_SHOWN_PROBLEMS = 20
+
+
+def evaluate(options: argparse.Namespace, settings: Settings) -> int:
+    """The exit code, see `cli`. Raises FootnoteError for what the user can mend."""
+    cases = load(options.questions)
+    if cases.unreadable:
+        _tell(f"{options.questions} cannot be used as it is; nothing was asked:")
+        _list([str(problem) for problem in cases.unreadable], limit=None)
+        return 2
+    if not options.docs.is_dir():
+        raise EvaluationError(f"There is no folder {str(options.docs)!r} (--docs).")
+    workspace = Workspace.open(settings)
+    try:
+        store = RunStore(workspace.settings.data / RUNS)
+        earlier = _earlier(store, options, cases) if options.compare else None
+        with _bench(workspace, options.docs, cases) as bench:
+            judge = _judge(workspace.settings) if options.judge else None
+            done = _execute(options, workspace.settings, cases, bench, store, judge)
+        records = store.records(done.id)
+        return _report(options, done, records, earlier)
+    finally:
+        workspace.close()
+
+
+def _execute(
+    options: argparse.Namespace,
+    settings: Settings,
+    cases: CaseSet,
+    bench: Bench,
+    store: RunStore,
+    judge: Judge | None,
+) -> Run:
+    if options.resume:
+        planned = store.find(options.resume)
+    else:
+        planned = plan(
+            bench,
+            cases,
+            settings,
+            mode=options.mode,
+            top_k=options.top_k,
+            limit=options.limit,
+        )
+    _list(planned.problems, limit=_SHOWN_PROBLEMS)
+    # The first search loads models and builds the index; it is nobody's latency.
+    bench.search(applicable(bench, cases, planned.mode, planned.limit)[0])
+    try:
+        done = execute(planned, bench, cases, store, judge=judge, on_progress=_progress())
+    except KeyboardInterrupt:
+        _tell(f"What was asked is kept. Go on with: --resume {planned.id}")
+        raise
+    if done.state == "stopped":
+        _tell(f"Stopped: {done.message} Go on with: --resume {done.id}")
+    return done
+
+
+def _report(
+    options: argparse.Namespace,
+    done: Run,
+    records: Mapping[str, Record],
+    earlier: tuple[Run, Mapping[str, Record]] | None,
+) -> int:
+    listed = list(records.values())
+    printed = report.results(done, listed)
+    tables = [report.table(done, listed)]
+    good = done.state == "finished"
+    if options.ablate:
+        rows = report.ablation(done, listed)
+        printed["ablation"] = rows
+        tables.append(report.ablation_table(rows, done.top_k))
+    if earlier is not None:
+        try:
+            compared = compare(earlier, (done, records))
+        except EvaluationError as error:
+            _tell(str(error))
+            good = False
+        else:
+            printed["compare"] = report.comparison(compared)
+            tables.append(report.comparison_table(compared))
+    printed["gates"] = kept = _gates(options.gate, printed)
+    if options.out is not None:
+        _write(options.out, _rows(options.out, done, listed))
+    if options.export is not None:
+        _write(options.export, dump_export(done, listed))
+    output = "\n".join(tables) if options.table else json.dumps(printed, ensure_ascii=False)
+    sys.stdout.write(output + "\n")
+    return 0 if good and all(kept.values()) else 1
+
+
+def _gates(wanted: Sequence[gates.Gate], printed: Mapping[str, object]) -> dict[str, bool]:
+    """Gate -> kept; a missed one is told. An unknown metric is a gate that is missed."""
+    more = printed["more"]
+    assert isinstance(more, Mapping)
+    kept = {}
+    for gate in wanted:
+        try:
+            verdict = gates.check(gate, {**more, **printed})
+        except EvaluationError as error:
+            _tell(str(error))
+            kept[str(gate)] = False
+        else:
+            kept[str(gate)] = verdict.kept
+            if not verdict.kept:
+                _tell(f"Gate missed: {gate} (it is {verdict.value})")
+    return kept
+
+
+@contextmanager
+def _bench(workspace: Workspace, docs: Path, cases: CaseSet) -> Iterator[Bench]:
+    if any(case.relevant for case in cases.cases) and passage_files(docs):
+        from rag.evaluate.passage_bench import PassageBench
+        from rag.rerank import CrossEncoderReranker
+
+        settings = workspace.settings
+        reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
+        passages = PassageBench(docs, settings, workspace.engines().embedder, reranker, _indexing())
+        try:
+            yield passages
+        finally:
+            passages.close()
+    else:
+        yield LibraryBench(workspace, _ingest(workspace, docs))
+
+
+def _ingest(workspace: Workspace, docs: Path) -> dict[str, str]:
+    """File name -> document id, for every file that is searchable now. Known files are quick."""
+    from rag.ingest import Upload
+
+    files = list(folder_files(docs))
+    if not files:
+        raise EvaluationError(f"{str(docs)!r} (--docs) holds no files.")
+    job = workspace.add_files([Upload(name, path) for name, path in files])
+    told = 0
+    try:
+        while not job.wait(0.5):
+            over = sum(file.over for file in job.progress.files)
+            if over > told:
+                told = over
+                _tell(f"Indexed {over} of {len(files)} files.")
+    except KeyboardInterrupt:
+        job.cancel()
+        raise
+    for file in job.progress.files:
+        if file.state in ("failed", "cancelled"):
+            _tell(f"{file.name}: {file.message}")
+    return {
+        name: file.document_id
+        for (name, _), file in zip(files, job.progress.files, strict=True)
+        if file.state not in ("failed", "cancelled")
+    }
+
+
+def _judge(settings: Settings) -> Judge:
+    from rag.llm import LiteLLM
+
+    return Judge(LiteLLM(settings))
+
+
+def _earlier(
+    store: RunStore, options: argparse.Namespace, cases: CaseSet
+) -> tuple[Run, Mapping[str, Record]]:
+    """The run to compare with, looked up before anything is asked. Raises NotFound."""
+    path = Path(options.compare)
+    if path.is_file():
+        return load_export(path.read_bytes())
+    if options.compare == "last":
+        alike = (r for r in store.runs() if r.set_digest == cases.digest and r.mode == options.mode)
+        found = next(alike, None)
+        if found is None:
+            raise NotFound(f"There is no earlier {options.mode} run of {cases.name!r}.")
+    else:
+        found = store.find(options.compare)
+    return found, store.records(found.id)
+
+
+def _rows(path: Path, done: Run, records: Sequence[Record]) -> bytes:
+    rows = [report.record(done, one) for one in records]
+    if path.suffix == ".jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise EvaluationError(
+            f"{str(path)!r} cannot be written: {error.strerror}. The run itself is kept."
+        ) from error
+
+
+def _progress() -> Callable[[Progress], None]:
+    last = time.monotonic()
+
+    def show(progress: Progress) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last < 5:
+            return
+        last = now
+        left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
+        failed = f", {progress.errors} failed" if progress.errors else ""
+        _tell(f"Asked {progress.done} of {progress.total}{failed}{left}.")
+
+    return show
+
+
+def _indexing() -> Callable[[str, int, int], None]:
+    last = time.monotonic()
+
+    def show(name: str, done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= 5:
+            last = time.monotonic()
+            _tell(f"Indexed {done} of {total} passages{' of ' + name if name else ''}.")
+
+    return show
+
+
+def _list(lines: Sequence[str], limit: int | None) -> None:
+    for line in lines[:limit]:
+        _tell(line)
+    if limit is not None and len(lines) > limit:
+        _tell(f"... and {len(lines) - limit} more; the run keeps all of them.")
+
+
+def _tell(message: str) -> None:
+    sys.stderr.write(message + "\n")
+    sys.stderr.flush()

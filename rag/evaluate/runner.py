@@ -1,0 +1,288 @@
+"""Asks every case of a set and keeps what comes back; can be stopped, and resumed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from rag.errors import EvaluationError, FootnoteError, LLMError
+from rag.evaluate.bench import Bench
+from rag.evaluate.blame import Blame, blame_answer, blame_retrieval
+from rag.evaluate.cases import Case
+from rag.evaluate.config import describe
+from rag.evaluate.judge import Judge
+from rag.evaluate.load import CaseSet
+from rag.evaluate.metrics.citations import page_recall
+from rag.evaluate.metrics.retrieval import Place
+from rag.evaluate.runs import Mode, Record, Run, RunStore, new_id
+from rag.evaluate.scores import score_answer, score_search
+from rag.evaluate.stages import Found, stage_ranks
+from rag.settings import Settings
+from rag.types import Answer, Citation, Hit, Search
+
+FAILURES_IN_A_ROW = 3
+"""After so many a run stops: the provider is down, and each further try would cost time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    run_id: str
+    done: int
+    total: int
+    errors: int = 0
+    seconds_left: float | None = None
+    """None before the first case is done."""
+
+
+OnProgress = Callable[[Progress], None]
+
+
+def plan(
+    bench: Bench,
+    cases: CaseSet,
+    settings: Settings,
+    *,
+    mode: Mode,
+    top_k: int = 5,
+    limit: int | None = None,
+    label: str = "",
+) -> Run:
+    """A new run with its full configuration. Raises EvaluationError when there is nothing to ask,
+    or no model to ask with."""
+    if mode == "agent" and not settings.llm_model:
+        raise EvaluationError(
+            "The agent needs a language model: set LLM_MODEL, or run with the reader."
+        )
+    chosen = applicable(bench, cases, mode, limit)
+    if not chosen:
+        raise EvaluationError(
+            f"Nothing in {cases.name!r} can be asked: "
+            + (
+                "no question says which page or passage is right."
+                if mode == "retrieval"
+                else "it has no questions."
+            )
+        )
+    now = datetime.now(UTC)
+    problems = [*cases.problems, *bench.check(chosen)]
+    return Run(
+        id=new_id(now),
+        created=now.isoformat(timespec="seconds"),
+        set_name=cases.name,
+        set_digest=cases.digest,
+        mode=mode,
+        top_k=top_k,
+        cases=len(chosen),
+        limit=limit,
+        config=describe(settings, mode, bench.describe()),
+        problems=tuple(str(problem) for problem in problems),
+        label=label,
+    )
+
+
+def applicable(bench: Bench, cases: CaseSet, mode: Mode, limit: int | None) -> list[Case]:
+    """Retrieval asks only what has a right place; answers are asked for everything."""
+    chosen = [case for case in cases.cases if mode != "retrieval" or bench.gold(case) is not None]
+    return chosen if limit is None else chosen[:limit]
+
+
+def execute(
+    run: Run,
+    bench: Bench,
+    cases: CaseSet,
+    store: RunStore,
+    *,
+    judge: Judge | None = None,
+    on_progress: OnProgress = lambda progress: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Run:
+    """Asks what the run has not asked yet, and saves each case at once.
+
+    Returns the run `finished`, or `stopped` with the reason. Raises EvaluationError when the set
+    is not the one that the run was begun with.
+    """
+    if run.set_digest != cases.digest:
+        raise EvaluationError(
+            f"The run {run.id!r} was begun with other questions. Start a new run."
+        )
+    if not (store.folder / run.id).exists():
+        store.create(run)
+    chosen = applicable(bench, cases, run.mode, run.limit)
+    kept = {name for name, record in store.records(run.id).items() if not record.error}
+    waiting = [case for case in chosen if case.id not in kept]
+    run = replace(run, state="running", message="")
+    store.save(run)
+    state, message = "finished", ""
+    errors, in_a_row, began = 0, 0, time.perf_counter()
+    on_progress(Progress(run.id, len(kept), len(chosen)))
+    try:
+        for number, case in enumerate(waiting, 1):
+            if cancelled():
+                state, message = "stopped", "Cancelled."
+                break
+            record = _ask(run, bench, case, judge)
+            store.append(run.id, record)
+            errors += bool(record.error)
+            in_a_row = in_a_row + 1 if record.error else 0
+            each = (time.perf_counter() - began) / number
+            left = each * (len(waiting) - number)
+            on_progress(Progress(run.id, len(kept) + number, len(chosen), errors, left))
+            if in_a_row == FAILURES_IN_A_ROW:
+                state, message = "stopped", f"{in_a_row} failures in a row: {record.error}"
+                break
+    except BaseException as error:
+        # Ctrl-C, or a fault of ours: what was computed stays, and the run can be resumed.
+        store.save(replace(run, state="stopped", message=f"{type(error).__name__}: {error}"))
+        raise
+    run = replace(run, state="finished" if state == "finished" else "stopped", message=message)
+    store.save(run)
+    return run
+
+
+class RunJob:
+    """A run on a thread of its own. `progress` is a snapshot that is replaced, never changed."""
+
+    def __init__(
+        self,
+        run: Run,
+        bench: Bench,
+        cases: CaseSet,
+        store: RunStore,
+        judge: Judge | None = None,
+    ) -> None:
+        self.run = run
+        self.progress = Progress(run.id, 0, run.cases)
+        self.error = ""
+        """Why the run broke off, for the user."""
+        self._cancel = threading.Event()
+
+        def work() -> None:
+            try:
+                self.run = execute(
+                    run,
+                    bench,
+                    cases,
+                    store,
+                    judge=judge,
+                    on_progress=self._update,
+                    cancelled=self._cancel.is_set,
+                )
+            except FootnoteError as error:
+                self.error = str(error)
+            except Exception as error:  # shown on the page: a thread's traceback reaches nobody
+                self.error = f"The run broke off: {type(error).__name__}: {error}"
+
+        self._thread = threading.Thread(target=work, name=f"run-{run.id}", daemon=True)
+        self._thread.start()
+
+    @property
+    def finished(self) -> bool:
+        return not self._thread.is_alive()
+
+    def cancel(self) -> None:
+        """Stops after the case in hand; the run can be resumed."""
+        self._cancel.set()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """True when the run is over."""
+        self._thread.join(timeout_s)
+        return self.finished
+
+    def _update(self, progress: Progress) -> None:
+        self.progress = progress
+
+
+def _ask(run: Run, bench: Bench, case: Case, judge: Judge | None) -> Record:
+    gold = bench.gold(case)
+    grades = gold.grades if gold else {}
+    record = Record(
+        id=case.id,
+        question=case.question,
+        category=case.category,
+        language=case.language,
+        answerable=case.answerable,
+        scope=case.scope,
+        right=tuple((doc, page, grade) for (doc, page), grade in grades.items()),
+        needed=gold.needed if gold else 0,
+        evidence=bench.spans(case),
+    )
+    try:
+        began = time.perf_counter()
+        search = bench.search(case)
+        record = _searched(run, bench, case, record, search, time.perf_counter() - began)
+        if run.mode != "retrieval":
+            began = time.perf_counter()
+            answer = bench.ask(case, run.mode)
+            record = _answered(bench, case, record, answer, time.perf_counter() - began)
+            if judge is not None and not answer.refused:
+                verdicts, scores = judge.judge(case, answer)
+                record = replace(record, verdicts=verdicts, scores={**record.scores, **scores})
+    except (LLMError, EvaluationError) as error:
+        return replace(record, error=str(error), scores={}, blame="")
+    return record
+
+
+def _searched(
+    run: Run, bench: Bench, case: Case, record: Record, search: Search, seconds: float
+) -> Record:
+    found = tuple(_found(hit, bench.place) for hit in search.hits)
+    gold = record.gold
+    blame: Blame = ""
+    if gold is not None:
+        ranks = stage_ranks(found, gold)
+        blame = blame_retrieval(ranks, run.top_k)
+        if blame:
+            blame = blame_retrieval(
+                ranks,
+                run.top_k,
+                missing_document=bench.missing(case),
+                pages_without_text=bench.without_text(gold),
+            )
+    return replace(
+        record,
+        found=found,
+        seconds={**search.seconds, "total": seconds},
+        scores=score_search(found, gold, record.evidence, run.top_k),
+        blame=blame,
+    )
+
+
+def _answered(bench: Bench, case: Case, record: Record, answer: Answer, seconds: float) -> Record:
+    def place(citation: Citation) -> Place:
+        return bench.place(citation.document_id, citation.page)
+
+    gold = record.gold
+    blame = record.blame
+    if gold is not None and case.answerable:
+        cites = page_recall([place(c) for c in answer.citations], gold) > 0
+        blame = blame_answer(blame, refused=answer.refused, cites_gold=cites)
+    return replace(
+        record,
+        answer=answer,
+        seconds={
+            **answer.receipt.seconds,
+            "search_only": record.seconds["total"],
+            "total": seconds,
+        },
+        scores={**record.scores, **score_answer(case, answer, gold, place, bench.embed)},
+        blame=blame,
+    )
+
+
+def _found(hit: Hit, place: Callable[[str, int], Place]) -> Found:
+    doc, page = place(hit.chunk.document_id, hit.chunk.page)
+    return Found(
+        doc=doc,
+        page=page,
+        start=hit.chunk.start,
+        end=hit.chunk.end,
+        keyword_rank=hit.keyword_rank,
+        keyword_score=hit.keyword_score,
+        dense_rank=hit.dense_rank,
+        dense_score=hit.dense_score,
+        fused_score=hit.fused_score,
+        rerank_score=hit.rerank_score,
+    )
