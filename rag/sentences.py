@@ -1,0 +1,133 @@
+"""Text -> the spans of its sentences, in order. Pure.
+
+A list item, a Markdown heading and a Markdown table row are units of their own, whatever their
+punctuation; a paragraph is split after full stops that end a sentence, and a line break inside it
+means nothing. Bullets, `#` marks and the rule under a table's header belong to no unit.
+
+Rules and not a library: pysbd 0.3.4, the one that gives offsets, has had no release since 2021,
+warns on Python 3.12 and takes list items apart; models for it are larger than this app.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+LONGEST = 600
+"""Characters; a longer unit (a table drawn without rules, a list without bullets) is cut at line
+ends into pieces of half of that."""
+
+_RULE_MARKS = frozenset("|:-_=* \t")
+_HEADING = re.compile(r"#{1,6}\s+")
+_BULLET = re.compile(r"(?:[-*+•·▪▫◦‣●○■□–—✓►➢]|\uf0b7|>)\s+(?=\S)")
+_NUMBERED = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]\s+(?=\S)")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s)|[。！？｡؟।][」』”’）]*")
+_LAST_WORD = re.compile(r"[^\W_]+(?:\.\s?[^\W_]+)*$")
+
+_GERMAN_MONTH = re.compile(r"(?:Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_ABBREVIATIONS = _words(
+    "mr mrs ms dr prof st hon rev gen sen rep gov sgt col capt messrs mme mlle mm me "
+    "e.g i.e eg ie viz cf vs v approx resp incl excl esp dept ext tel "
+    "bzw vgl bsp evtl ggf inkl zzgl ca sog hr fr frau z.b d.h u.a i.d.r p.ex c.-à-d env "
+    "ej sr sra dra dott sig"
+)
+"""Never the end of a sentence."""
+_BEFORE_NUMBERS = _words(
+    "no nos nr núm num fig figs tab eq eqs sec sect ch chap vol p pp pg art arts abs par para "
+    "cl ex app item ref bd s z jan feb mar apr jun jul aug sep sept oct nov dec est"
+)
+"""No end of a sentence when a number follows: "No. 5", "Fig. 2"."""
+
+
+def split(text: str) -> list[tuple[int, int]]:
+    """Spans `(start, end)`, half-open, without white space at their ends."""
+    spans: list[tuple[int, int]] = []
+    for start, end, whole in _blocks(text):
+        for span in [(start, end)] if whole else _sentences(text, start, end):
+            spans.extend(_cut(text, *span))
+    return spans
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Start, end, and whether the block is one unit."""
+    begun: int | None = None
+    last = 0
+    for line in re.finditer(r"[^\n]+|\n[^\S\n]*(?=\n)", text):
+        content = line[0].lstrip()
+        first = line.end() - len(content)
+        rule = _RULE_MARKS.issuperset(content)  # so is an empty line
+        row = content.startswith("|")
+        heading = _HEADING.match(content)
+        bullet = _BULLET.match(content)
+        if begun is not None and (rule or row or heading or bullet or _NUMBERED.match(content)):
+            yield begun, last, False
+            begun = None
+        if rule:
+            continue
+        if row or heading:
+            yield first + (heading.end() if heading else 0), line.end(), True
+            continue
+        if begun is None:
+            begun = first + (bullet.end() if bullet else 0)
+        last = line.end()
+    if begun is not None:
+        yield begun, last, False
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    begun = start
+    for mark in _END.finditer(text, start, end):
+        following = text[mark.end() : min(end, mark.end() + 40)].lstrip()
+        if not following:
+            continue
+        if mark[0][0] in ".!?…" and (
+            following[0].islower() or _abbreviates(text[begun : mark.start()], mark[0], following)
+        ):
+            continue
+        yield begun, mark.end()
+        begun = mark.end()
+    yield begun, end
+
+
+def _abbreviates(before: str, mark: str, following: str) -> bool:
+    if mark != ".":
+        return False
+    found = _LAST_WORD.search(before[-40:])
+    if found is None:
+        return False
+    word = re.sub(r"\s", "", found[0].lower())
+    tail = word.rsplit(".", 1)[-1]
+    if word in _ABBREVIATIONS or tail in _ABBREVIATIONS:
+        return True
+    if following[0].isdigit() and tail in _BEFORE_NUMBERS:
+        return True
+    if len(tail) == 1 and tail.isalpha():
+        return True  # an initial, "z. B."
+    if not tail.isdigit() or len(tail) > 2:
+        return False
+    # "1. Scope", "am 3. Oktober".
+    return word == before.strip(" (") or _GERMAN_MONTH.match(following) is not None
+
+
+def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Trimmed, and cut at line ends where it is too long to quote."""
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while end - start > LONGEST:
+        at = text.rfind("\n", start + 1, start + LONGEST // 2)
+        if at < 0:
+            at = text.find("\n", start + 1, end)
+        if at < 0:
+            break
+        yield start, at
+        start = at + 1
+    if end > start:
+        yield start, end
