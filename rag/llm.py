@@ -1,0 +1,295 @@
+"""The language model: messages and tools in, typed pieces of its reply out, while they arrive.
+
+The only user of litellm, whose types and exceptions stop here: a failure of any kind is an
+`LLMError` that names the model, the cause and what to do, and never holds an API key.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal, Protocol
+
+from rag.errors import LLMError
+from rag.llm_errors import explain, may_retry, retry_after_s
+from rag.settings import Settings
+
+OLLAMA_CONTEXT = 16_384
+"""Tokens. Ollama's own default of 4,096 silently cuts the start off a longer prompt: the rules."""
+
+RETRY_WAITS_S = (1.0, 4.0)
+LONGEST_WAIT_S = 15.0
+"""A provider that asks for a longer wait is not waited for."""
+
+CONNECT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """`arguments` is the JSON text that the model wrote, valid or not."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    """Of an assistant's message. Every one needs a tool message with its id after it."""
+    call_id: str = ""
+    """Of a tool's message: the call it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    description: str
+    parameters: Mapping[str, object]
+    """JSON Schema of the arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPiece:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallPiece:
+    """More of the tool call at `index`; `id` and `name` are "" in all but its first piece."""
+
+    index: int
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the call used, estimated by litellm's tokenizer if the provider does not say."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+    """US dollars by litellm's price data; None when the model has no known price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why the model stopped: `stop`, `tool_calls`, `length` (its output limit), ..."""
+
+    reason: str
+
+
+Piece = TextPiece | CallPiece | Usage | Stop
+
+
+class LLM(Protocol):
+    @property
+    def model(self) -> str: ...
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        tool_choice: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Generator[Piece]:
+        """One model call. `tool_choice` names the tool that must be called; None leaves it open.
+
+        `timeout_s` bounds the wait for the next piece. Closing the generator closes the
+        connection, so that the provider stops generating. Raises LLMError.
+        """
+        ...
+
+
+@functools.cache
+def load_litellm() -> ModuleType:
+    """Import litellm (4 s), quiet and without a network access; cheap from the second time on."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else prices are fetched at import
+    import litellm
+
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # what it logs, it raises too
+    litellm.suppress_debug_info = True  # else it prints advertising on every error
+    litellm.disable_streaming_logging = True  # else a thread pool job for every piece
+    litellm.disable_hf_tokenizer_download = True  # counting tokens must not use the network
+    return litellm
+
+
+class LiteLLM:
+    """Any model that litellm reaches. The temperature stays the provider's own: several
+    reasoning models refuse a request that sets one."""
+
+    def __init__(self, settings: Settings, retry_waits_s: Sequence[float] = RETRY_WAITS_S) -> None:
+        """Imports nothing yet. Raises LLMError when no model is set."""
+        if settings.llm_model is None:
+            raise LLMError("No language model is set. Set LLM_MODEL or connect one in Settings.")
+        provider, _, name = settings.llm_model.partition("/")
+        # `ollama/` is Ollama's older endpoint, which has no tool calls.
+        self.model = f"ollama_chat/{name}" if provider == "ollama" else settings.llm_model
+        self._base_url = settings.llm_base_url
+        self._key = settings.llm_api_key
+        self._timeout_s = float(settings.llm_seconds)
+        self._retry_waits_s = tuple(retry_waits_s)
+
+    def stream(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool] = (),
+        tool_choice: str | None = None,
+        timeout_s: float | None = None,
+    ) -> Generator[Piece]:
+        """See `LLM.stream`. Rate limits and server errors are tried again, but only before
+        the first piece: after it, a second try would repeat what was shown."""
+        litellm = load_litellm()
+        timeout_s = timeout_s or self._timeout_s
+        request = self._request(messages, tools, tool_choice, timeout_s)
+        started = False
+        try:
+            first, response = self._open(litellm, request, timeout_s)
+            with closing(response):
+                chunk = first
+                while chunk is not None:
+                    started = True
+                    yield from _pieces(litellm, self.model, chunk)
+                    chunk = next(response, None)
+        except Exception as error:
+            # litellm lets its own, openai's, httpx's and plain exceptions through.
+            message = explain(
+                error,
+                model=self.model,
+                base_url=self._base_url,
+                timeout_s=timeout_s,
+                started=started,
+                secrets=self._secrets(),
+            )
+            raise LLMError(message) from error
+
+    def _open(
+        self, litellm: ModuleType, request: dict[str, Any], timeout_s: float
+    ) -> tuple[Any, Any]:
+        """The first chunk and the stream that goes on after it.
+
+        The first chunk is taken here because some providers are only asked when it is. litellm's
+        own retries would also repeat a wrong key, and without a pause.
+        """
+        deadline = time.monotonic() + timeout_s
+        for wait_s in (*self._retry_waits_s, None):
+            response: Any = None
+            try:
+                response = litellm.completion(**request)
+                return next(response, None), response
+            except Exception as error:
+                if response is not None:
+                    response.close()
+                if wait_s is None or not may_retry(error):
+                    raise
+                wait_s = max(wait_s, retry_after_s(error))
+                if wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s > deadline:
+                    raise
+                time.sleep(wait_s)
+        raise AssertionError("the last try returns or raises")
+
+    def _request(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[Tool],
+        tool_choice: str | None,
+        timeout_s: float,
+    ) -> dict[str, Any]:
+        import httpx
+
+        request: dict[str, Any] = {
+            "model": self.model,
+            "messages": [_message(message) for message in messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "timeout": httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
+            "max_retries": 0,
+            "num_retries": 0,
+            "drop_params": True,
+        }
+        if tools:
+            request["tools"] = [_tool(tool) for tool in tools]
+        if tool_choice is not None:
+            request["tool_choice"] = {"type": "function", "function": {"name": tool_choice}}
+        if self._base_url is not None:
+            request["base_url"] = self._base_url
+        if self._key is not None:
+            request["api_key"] = self._key
+        elif self.model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
+            request["api_key"] = "none"  # a local server wants none, but openai's client does
+        if self.model.startswith("ollama_chat/"):
+            request["num_ctx"] = OLLAMA_CONTEXT
+        return request
+
+    def _secrets(self) -> list[str]:
+        """What must not appear in a message: providers repeat the key they refuse."""
+        found = [value for name, value in os.environ.items() if name.endswith("_API_KEY")]
+        return [secret for secret in (self._key or "", *found) if len(secret) >= 6]
+
+
+def _message(message: Message) -> dict[str, Any]:
+    wire: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        wire["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    if message.role == "tool":
+        wire["tool_call_id"] = message.call_id
+    return wire
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": dict(tool.parameters),
+        },
+    }
+
+
+# litellm's own classes cannot be named in a signature here: importing them takes 4 s.
+
+
+def _pieces(litellm: ModuleType, model: str, chunk: Any) -> Iterator[Piece]:
+    for choice in chunk.choices[:1]:
+        if choice.delta.content:
+            yield TextPiece(choice.delta.content)
+        for call in choice.delta.tool_calls or ():
+            function = call.function
+            yield CallPiece(
+                call.index, call.id or "", function.name or "", function.arguments or ""
+            )
+        if choice.finish_reason:
+            yield Stop(choice.finish_reason)
+    usage = getattr(chunk, "usage", None)
+    if usage is not None:
+        yield Usage(
+            usage.prompt_tokens or 0,
+            usage.completion_tokens or 0,
+            _cost(litellm, model, usage),
+        )
+
+
+def _cost(litellm: ModuleType, model: str, usage: Any) -> float | None:
+    try:
+        return float(sum(litellm.cost_per_token(model=model, usage_object=usage)))
+    except Exception:  # an unknown model raises a bare Exception; it has no price, that is all
+        return None
