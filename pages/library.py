@@ -19,15 +19,14 @@ draw_state(workspace)
 
 
 def draw_uploader() -> None:
-    st.session_state.setdefault("uploads", 0)
-    key = f"uploader_{st.session_state.uploads}"
+    number = st.session_state.setdefault("uploads", 0)
     st.file_uploader(
         "Add documents",
         accept_multiple_files=True,
         max_upload_size=workspace.settings.max_file_mb,
-        key=key,
+        key=f"uploader_{number}",
         on_change=add_uploads,
-        args=(key,),
+        args=(number,),
     )
     st.caption(
         "PDF, Word, PowerPoint, Excel, CSV, HTML, EPUB, Markdown and text, one file or many. "
@@ -35,9 +34,14 @@ def draw_uploader() -> None:
     )
 
 
-def add_uploads(key: str) -> None:
-    """Hands the files over and empties the uploader, so that no rerun adds them again."""
-    if files := st.session_state[key]:
+def add_uploads(number: int) -> None:
+    """Hands the files over and puts a new, empty uploader in place of this one.
+
+    The browser reports the old one's files once more with the next partial rerun; its number then
+    tells that they have been taken.
+    """
+    files = st.session_state[f"uploader_{number}"]
+    if files and number == st.session_state.uploads:
         workspace.add_files([Upload(f.name, f.getvalue()) for f in files])
         st.session_state.uploads += 1
 

@@ -13,10 +13,11 @@ from rag.workspace import Workspace
 
 def show(document_id: str | None, page: int = 1) -> None:
     """Opens a document by putting it in the URL; None goes back to the table."""
-    st.query_params.clear()
-    st.session_state.pop("page", None)
-    if document_id is not None:
-        st.query_params.from_dict({"document": document_id, "page": str(page)})
+    if document_id is None:
+        st.query_params.pop("document", None)
+    else:
+        st.query_params["document"] = document_id
+        st.session_state.page = page
 
 
 def draw_document(workspace: Workspace, document: Document) -> None:
@@ -59,16 +60,10 @@ def draw_document(workspace: Workspace, document: Document) -> None:
 
 
 def _draw_pager(document: Document) -> int:
-    """The page to show, 1-based; the URL names the one to begin with."""
+    """The page to show, 1-based; the URL names it and follows it."""
     if document.page_count <= 1:
         return 1
-    if "page" not in st.session_state:
-        wanted = st.query_params.get("page", "1")
-        number = int(wanted) if wanted.isdecimal() else 1
-        st.session_state.page = min(max(number, 1), document.page_count)
-    number = st.pagination(document.page_count, key="page")
-    st.query_params["page"] = str(number)
-    return number
+    return st.pagination(document.page_count, key="page", bind="query-params")
 
 
 def _draw_warning(document: Document, warning: Warning) -> None:

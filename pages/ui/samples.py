@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from rag import samples
 from rag.ingest import Upload
 from rag.types import Document
 from rag.workspace import Workspace
+
+_SHOWN = 4
 
 
 def draw_sample_button(workspace: Workspace) -> None:
@@ -28,16 +31,20 @@ def _add(workspace: Workspace) -> None:
 
 def draw_examples(documents: Sequence[Document]) -> None:
     """Questions to click on, as long as the sample documents are there."""
-    questions = _examples(documents)
-    if questions:
+    if all_added(documents):
         st.pills(
-            "Questions about the sample documents", questions, key="examples", on_change=_suggest
+            "Questions about the sample documents",
+            samples.featured()[:_SHOWN],
+            key="examples",
+            on_change=_suggest,
         )
+
+
+def all_added(documents: Sequence[Document]) -> bool:
+    """Whether every sample document can be searched."""
+    ready = {document.name for document in documents if document.state == "ready"}
+    return all(path.name in ready for path in samples.files())
 
 
 def _suggest() -> None:
     st.session_state.suggested = st.session_state.examples
-
-
-def _examples(documents: Sequence[Document]) -> list[str]:
-    return ["Did solar output fall?", "What about pensions?"]

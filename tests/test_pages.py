@@ -1,0 +1,436 @@
+"""Stories in the real app, without a browser; only the embedding model is a stand-in."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from pages.ui.evaluating import jobs
+from rag.errors import DataFolderInUse, LLMError
+from rag.types import Answer, Finished, Receipt, TextDelta
+from rag.workspace import Workspace
+from tests.fakes import WordEmbedder
+
+ROOT = Path(__file__).parents[1]
+OPEN = Workspace.open
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FOOTNOTE_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(
+        Workspace, "open", classmethod(lambda cls, s: OPEN(s, embedder=WordEmbedder()))
+    )
+    yield AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=20)
+    st.cache_resource.clear()  # it outlives an AppTest; this closes the workspace
+
+
+@pytest.fixture
+def pdf(make_pdf):
+    return make_pdf(
+        "solar.pdf",
+        [
+            ["Annual report of the cooperative"],
+            ["Solar output fell by four percent in 2021.", "Pensions rose in the same year."],
+        ],
+    ).read_bytes()
+
+
+def run(app):
+    app.run()
+    assert not app.exception
+    return app
+
+
+def go(app, page):
+    app.switch_page(f"pages/{page}.py")
+    return run(app)
+
+
+def workspace(app) -> Workspace:
+    return app.session_state["workspace"]
+
+
+def words(app):
+    """Everything that the page says, without Markdown's escapes."""
+    parts = [app.markdown, app.caption, app.title, app.subheader, app.text, app.html]
+    parts += [app.error, app.warning, app.info, app.success]
+    return "\n".join(str(e.value) for part in parts for e in part).replace("\\", "")
+
+
+def add(app, name, content):
+    go(app, "library")
+    app.file_uploader[0].upload(name, content)
+    run(app)
+    assert workspace(app).job.wait(20)
+    return run(app)
+
+
+def ask(app, question):
+    go(app, "chat")
+    app.chat_input(key="question").set_value(question)
+    return run(app)
+
+
+def exchanges(app):
+    history = workspace(app).history
+    return [e for chat in history.chats() for e in history.exchanges(chat.id)]
+
+
+# Starting
+
+
+def test_a_first_visit_says_that_the_library_is_empty_and_offers_the_samples(app):
+    run(app)
+    assert "The library is empty" in words(app)
+    assert app.button(key="samples").label == "Try it with the sample documents"
+    assert app.chat_input(key="question").disabled
+
+
+def test_a_data_folder_in_use_is_a_message_not_a_traceback(app, monkeypatch):
+    def taken(cls, settings):
+        raise DataFolderInUse("The data folder 'x' is in use by another Footnote.")
+
+    monkeypatch.setattr(Workspace, "open", classmethod(taken))
+    run(app)
+    assert "Footnote is open already" in words(app)
+    assert "in use by another Footnote" in app.error[0].value
+
+
+def test_a_setting_that_cannot_be_used_is_named(app, monkeypatch):
+    monkeypatch.setenv("FOOTNOTE_TOP_K", "many")
+    run(app)
+    assert "FOOTNOTE_TOP_K='many' is not a whole number" in app.error[0].value
+
+
+def test_the_screens_import_nothing_heavy():
+    modules = ["streamlit"] + [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in sorted((ROOT / "pages" / "ui").glob("*.py"))
+    ]
+    script = (
+        f"import sys, {', '.join(modules)}; "
+        "heavy = {'torch', 'sentence_transformers', 'litellm', 'qdrant_client', 'pymupdf'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+# Library
+
+
+def test_the_samples_can_be_added_with_one_click(app):
+    go(run(app), "library")
+    app.button(key="samples").click()
+    run(app)
+    assert workspace(app).job.wait(60)
+    run(app)
+    assert len(app.dataframe[0].value) == len(workspace(app).sample_files())
+    assert "failed" not in words(app)
+
+
+def test_an_uploaded_file_is_indexed_once_however_often_the_page_reruns(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    job = workspace(app).job
+    run(app)
+    run(app)
+    assert workspace(app).job is job
+    table = app.dataframe[0].value
+    assert list(table["Name"]) == ["solar.pdf"]
+    assert list(table["Pages"]) == ["2 pages"]
+    assert list(table["State"]) == [["Ready"]]
+    assert "1 file: 1 added" in words(app)
+
+
+def test_a_bad_file_gets_one_line_and_the_good_one_is_indexed_all_the_same(app, pdf):
+    go(run(app), "library")
+    app.file_uploader[0].upload("empty.pdf", b"")
+    app.file_uploader[0].upload("solar.pdf", pdf)
+    run(app)
+    assert workspace(app).job.wait(20)
+    run(app)
+    assert "2 files: 1 added, 1 failed" in words(app)
+    assert "'empty.pdf' is empty (0 bytes)." in words(app)
+    app.button(key="dismiss_job").click()
+    run(app)
+    assert "empty.pdf" not in words(app)
+
+
+def test_a_document_opens_page_by_page_beside_its_text(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    document = workspace(app).documents()[0]
+    app.query_params["document"] = document.id
+    app.query_params["page"] = "2"
+    go(app, "library")
+    assert "solar.pdf" in app.title[0].value.replace("\\", "")
+    assert "Solar output fell by four percent" in words(app)
+    assert app.get("image")[0].proto.imgs[0].alt == "solar.pdf, file page 2"
+    app.button(key="back").click()
+    run(app)
+    assert app.title[0].value == "Library"
+
+
+def test_a_document_is_deleted_after_a_second_click(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    app.query_params["document"] = workspace(app).documents()[0].id
+    go(app, "library")
+    app.button(key="delete_document").click()
+    run(app)
+    assert workspace(app).documents() == []
+    assert "Nothing here yet" in words(app)
+
+
+def test_a_link_to_a_deleted_document_leads_to_the_library(app):
+    run(app)
+    app.query_params["document"] = "gone"
+    go(app, "library")
+    assert "no longer in the library" in words(app)
+    assert app.title[0].value == "Library"
+
+
+# Chat
+
+
+def test_an_answer_cites_its_source_and_the_chat_is_in_the_url(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "By how much did solar output fall?")
+    (exchange,) = exchanges(app)
+    assert "[1]" in exchange.answer.text
+    assert app.query_params["chat"] == exchange.chat_id
+    source = app.button(key=f"source_{exchange.id}_1")
+    assert source.label.replace("\\", "") == "[1] solar.pdf · p. 2"
+    assert "By how much did solar output fall?" in words(app)
+
+
+def test_a_source_opens_on_its_page_with_the_quote_and_leads_to_the_next_page(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "By how much did solar output fall?")
+    (exchange,) = exchanges(app)
+    citation = exchange.answer.citations[0]
+    app.button(key=f"source_{exchange.id}_1").click()
+    run(app)
+    assert app.get("image")[0].proto.imgs[0].alt == (
+        f"solar.pdf, file page 2, with the quote marked: {citation.quote}"
+    )
+    assert citation.quote in words(app)
+    assert app.button(key="source_next").disabled
+    run(app)
+    assert not app.get("image")  # closed again by the next run
+
+
+def test_a_marker_opens_the_same_source(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "By how much did solar output fall?")
+    (exchange,) = exchanges(app)
+    app.session_state["source"] = (exchange.id, "citation", 1)
+    run(app)
+    assert "with the quote marked" in app.get("image")[0].proto.imgs[0].alt
+
+
+def test_a_source_without_pages_shows_its_heading_and_the_marked_text(app):
+    text = b"# Plan\n\n## Energy\n\nSolar output fell by four percent in 2021.\n"
+    add(run(app), "plan.md", text)
+    ask(app, "By how much did solar output fall?")
+    (exchange,) = exchanges(app)
+    app.button(key=f"source_{exchange.id}_1").click()
+    run(app)
+    assert "Plan › Energy" in words(app)
+    assert "<mark" in app.html[0].proto.body
+    assert not app.get("image")
+
+
+def test_a_source_of_a_deleted_document_still_shows_the_words(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "By how much did solar output fall?")
+    (exchange,) = exchanges(app)
+    workspace(app).delete(workspace(app).documents()[0].id)
+    app.button(key=f"source_{exchange.id}_1").click()
+    run(app)
+    assert "no longer in the library" in words(app)
+    assert exchange.answer.citations[0].quote in words(app)
+
+
+def test_a_refusal_shows_the_nearest_passages_and_they_open(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "Who composed the opera about glaciers in Patagonia?")
+    (exchange,) = exchanges(app)
+    assert exchange.answer.refused
+    assert "nearest passages" in words(app)
+    app.button(key=f"nearest_{exchange.id}_1").click()
+    run(app)
+    assert "with the quote marked" in app.get("image")[0].proto.imgs[0].alt
+
+
+def test_the_receipt_says_that_the_reader_answered_and_how_to_connect_a_model(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "By how much did solar output fall?")
+    (exchange,) = exchanges(app)
+    app.session_state[f"receipt_{exchange.id}"] = True
+    run(app)
+    assert "without a language model" in words(app)
+    assert "Connect a language model" in [link.label for link in app.get("page_link")]
+    assert len(app.dataframe) == len(exchange.answer.receipt.searches)
+
+
+def test_an_error_keeps_the_question_and_it_can_be_asked_again(app, pdf, monkeypatch):
+    add(run(app), "solar.pdf", pdf)
+    answer = Workspace.ask
+
+    def broken(self, *arguments, **options):
+        yield TextDelta("Half an ")
+        raise LLMError("The model did not answer: wrong key.")
+
+    monkeypatch.setattr(Workspace, "ask", broken)
+    ask(app, "By how much did solar output fall?")
+    (exchange,) = exchanges(app)
+    assert exchange.error == "The model did not answer: wrong key."
+    assert "The model did not answer: wrong key." in words(app)
+    monkeypatch.setattr(Workspace, "ask", answer)
+    app.button(key=f"again_{exchange.id}").click()
+    run(app)
+    (again,) = exchanges(app)
+    assert again.id == exchange.id
+    assert again.answer is not None
+
+
+def test_a_question_without_an_answer_says_so_after_a_restart(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    history = workspace(app).history
+    chat = history.new()
+    history.ask(chat.id, "Was I stopped?")
+    app.query_params["chat"] = chat.id
+    go(app, "chat")
+    assert "Was I stopped?" in words(app)
+    assert "Stopped before the answer was complete." in words(app)
+
+
+def test_a_follow_up_gets_the_earlier_turns_and_the_chosen_documents(app, pdf, monkeypatch):
+    add(run(app), "solar.pdf", pdf)
+    add(app, "plan.md", b"# Plan\n\nRents rose by two percent in the northern towns.\n")
+    asked = []
+
+    def record(self, question, documents=(), history=(), engine="auto"):
+        asked.append((question, tuple(documents), [turn.question for turn in history]))
+        yield Finished(Answer("Yes.", (), Receipt("reader")))
+
+    monkeypatch.setattr(Workspace, "ask", record)
+    ask(app, "First?")
+    document = next(d for d in workspace(app).documents() if d.name == "plan.md")
+    app.multiselect(key="scope").select(document.id)
+    app.chat_input(key="question").set_value("Second?")
+    run(app)
+    assert asked == [("First?", (), []), ("Second?", (document.id,), ["First?"])]
+    assert "Only in plan.md" in words(app)
+
+
+def test_chats_are_listed_renamed_and_deleted(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "By how much did solar output fall?")
+    (first,) = workspace(app).history.chats()
+    app.text_input(key=f"name_{first.id}").set_value("Solar")
+    run(app)
+    assert workspace(app).history.chat(first.id).title == "Solar"
+    app.button(key="new_chat").click()
+    run(app)
+    assert "chat" not in app.query_params
+    assert app.button(key=f"chat_{first.id}").label == "Solar"
+    app.button(key=f"chat_{first.id}").click()
+    run(app)
+    assert app.query_params["chat"] == first.id
+    app.button(key="delete_chat").click()
+    run(app)
+    assert workspace(app).history.chats() == []
+
+
+def test_the_open_chat_is_found_again_after_a_visit_to_another_page(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    ask(app, "By how much did solar output fall?")
+    go(app, "settings")
+    go(app, "chat")
+    assert "By how much did solar output fall?" in words(app)
+
+
+def test_a_link_to_a_deleted_chat_starts_a_new_one(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    app.query_params["chat"] = "gone"
+    go(app, "chat")
+    assert app.title[0].value == "Ask your documents"
+    assert "chat" not in app.query_params
+
+
+# Settings
+
+
+def test_a_model_is_remembered_and_its_key_is_not_written_to_disk(app, tmp_path):
+    go(run(app), "settings")
+    app.text_input(key="model_name").set_value("openai/stub")
+    app.text_input(key="model_key").set_value("sk-secret-123")
+    app.button(key="save_model").click()
+    run(app)
+    assert workspace(app).engine == "openai/stub"
+    assert workspace(app).settings.llm_api_key == "sk-secret-123"
+    files = [f for f in (tmp_path / "data").rglob("*") if f.is_file()]
+    assert not [f for f in files if b"sk-secret-123" in f.read_bytes()]
+
+
+def test_a_connection_test_names_the_problem(app, monkeypatch):
+    monkeypatch.setattr("pages.ui.connection.LiteLLM.stream", _refuse)
+    go(run(app), "settings")
+    app.text_input(key="model_name").set_value("openai/stub")
+    app.button(key="test_model").click()
+    run(app)
+    assert "wrong key" in words(app)
+
+
+def _refuse(self, *arguments, **options):
+    raise LLMError("The model 'openai/stub' did not answer: wrong key.")
+    yield
+
+
+def test_settings_show_where_everything_is_kept(app, tmp_path):
+    go(run(app), "settings")
+    shown = "\n".join(table.value.to_string() for table in app.table)
+    assert str(tmp_path / "data") in shown
+    assert "all-MiniLM-L6-v2" in shown.replace("\\", "")
+
+
+# Evaluation
+
+
+def test_uploaded_questions_are_asked_and_the_misses_are_listed(app, pdf):
+    add(run(app), "solar.pdf", pdf)
+    go(app, "evaluation")
+    lines = (
+        '{"id": "1", "question": "By how much did solar output fall?", "doc": "solar.pdf",'
+        ' "pages": [2]}\n'
+        '{"id": "2", "question": "Who founded the library?", "doc": "missing.pdf", "pages": [1]}\n'
+    )
+    app.file_uploader[0].upload("mine.jsonl", lines.encode())
+    run(app)
+    app.button(key="run").click()
+    run(app)
+    (job,) = jobs(str(workspace(app).settings.data))
+    assert job.wait(20)
+    run(app)
+    assert [metric.value for metric in app.metric] == ["0.500", "0.500"]
+    assert list(app.dataframe[0].value["Question"]) == ["Who founded the library?"]
+
+
+def test_a_question_file_that_cannot_be_read_says_why(app):
+    go(run(app), "evaluation")
+    app.file_uploader[0].upload("mine.jsonl", b"\xff\xfe")
+    run(app)
+    assert "'mine.jsonl' is not UTF-8 text" in words(app)
+    app.file_uploader[0].upload("mine.jsonl", b"not json\n")
+    run(app)
+    assert "not JSON" in words(app)
