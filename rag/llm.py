@@ -126,11 +126,19 @@ def load_litellm() -> ModuleType:
 
 
 class LiteLLM:
-    """Any model that litellm reaches. The temperature stays the provider's own: several
-    reasoning models refuse a request that sets one."""
+    """Any model that litellm reaches."""
 
-    def __init__(self, settings: Settings, retry_waits_s: Sequence[float] = RETRY_WAITS_S) -> None:
-        """Imports nothing yet. Raises LLMError when no model is set."""
+    def __init__(
+        self,
+        settings: Settings,
+        retry_waits_s: Sequence[float] = RETRY_WAITS_S,
+        temperature: float | None = None,
+    ) -> None:
+        """Imports nothing yet. Raises LLMError when no model is set.
+
+        `temperature` None leaves it to the provider: several reasoning models refuse a request
+        that sets one. Where litellm knows that, it drops the parameter.
+        """
         if settings.llm_model is None:
             raise LLMError("No language model is set. Set LLM_MODEL or connect one in Settings.")
         provider, _, name = settings.llm_model.partition("/")
@@ -140,6 +148,7 @@ class LiteLLM:
         self._key = settings.llm_api_key
         self._timeout_s = float(settings.llm_seconds)
         self._retry_waits_s = tuple(retry_waits_s)
+        self._temperature = temperature
 
     def stream(
         self,
@@ -218,6 +227,8 @@ class LiteLLM:
             "num_retries": 0,
             "drop_params": True,
         }
+        if self._temperature is not None:
+            request["temperature"] = self._temperature
         if tools:
             request["tools"] = [_tool(tool) for tool in tools]
         if tool_choice is not None:

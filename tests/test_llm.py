@@ -216,3 +216,14 @@ assert "litellm" in sys.modules
 """
     root = Path(__file__).parents[1]
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=root).returncode == 0
+
+
+def test_a_temperature_is_sent_only_when_one_is_set(tmp_path):
+    with StubLLM([Reply(text="Yes."), Reply(text="Yes.")]) as stub:
+        ask(model(stub.url, tmp_path))
+        settings = Settings(
+            data=tmp_path, llm_model="openai/stub", llm_base_url=stub.url, llm_api_key=KEY
+        )
+        ask(LiteLLM(settings, temperature=0.0))
+    assert "temperature" not in stub.requests[0]
+    assert stub.requests[1]["temperature"] == 0.0
