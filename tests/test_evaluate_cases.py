@@ -88,6 +88,14 @@ class TestJsonLines:
         assert loaded.cases[0].pages == (("a.pdf", 1), ("b.pdf", 2))
         assert json.loads(export(loaded.cases))["page_refs"] == refs
 
+    def test_pages_over_several_documents_are_told_by_the_evidence(self, tmp_path):
+        evidence = [{"doc": "a.pdf", "page": 1, "text": "x"}, {"doc": "b.pdf", "page": 2}]
+        good = {"question": "Q?", "pages": [1, 2], "evidence": evidence}
+        bad = {"question": "Q?", "pages": [1, 3], "evidence": evidence}
+        loaded = load(write(tmp_path / "s.jsonl", [good, bad]))
+        assert loaded.cases[0].pages == (("a.pdf", 1), ("b.pdf", 2))
+        assert "of which document" in loaded.unreadable[0].message
+
     def test_evidence_tells_the_pages_when_nothing_else_does(self, tmp_path):
         line = {"question": "Q?", "evidence": [{"doc": "a.pdf", "page": 7, "text": "x"}]}
         assert load(write(tmp_path / "s.jsonl", [line])).cases[0].pages == (("a.pdf", 7),)
@@ -185,6 +193,9 @@ class Library:
     def page_text(self, document, page):
         return self.texts[document.id][page - 1]
 
+    def located(self, evidence, document):
+        return locate(evidence, document, self)
+
     def page(self, document_id, number):
         return Page(document_id, number, "", self.texts[document_id][number - 1])
 
@@ -213,12 +224,14 @@ class TestValidation:
                 "evidence": [{"doc": "manual.pdf", "page": 1, "text": "holds for two years"}],
             },
             {"question": "D?"},
+            {"question": "E?", "evidence": [{"doc": "notes.md", "text": "The bird sang."}]},
         )
         assert [(problem.line, problem.code) for problem in found] == [
             (1, "missing_document"),
             (2, "page_out_of_range"),
             (3, "evidence_not_found"),
             (4, "nothing_to_check"),
+            (5, "evidence_not_found"),
         ]
         assert not any(problem.fatal for problem in found)
 
@@ -240,3 +253,12 @@ class TestEvidence:
     def test_what_is_not_there_is_not_located(self):
         assert locate(Evidence("manual.pdf", "lasts for ever", page=3), MANUAL, Library()) == []
         assert locate(Evidence("manual.pdf", "two years", page=9), MANUAL, Library()) == []
+
+
+@pytest.mark.shared
+def test_the_shared_sets_load_as_they_are_and_survive_an_export(shared, tmp_path):
+    for path in sorted(shared.glob("eval/*/questions.dev.jsonl")):
+        loaded = load(path)
+        assert loaded.problems == (), path
+        (tmp_path / "again.jsonl").write_text(export(loaded.cases), encoding="utf-8")
+        assert load(tmp_path / "again.jsonl").cases == loaded.cases, path

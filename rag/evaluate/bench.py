@@ -13,8 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from rag.errors import EvaluationError
-from rag.evaluate.cases import Case, Problem
-from rag.evaluate.evidence import locate
+from rag.evaluate.cases import Case, Evidence, Problem
+from rag.evaluate.evidence import PageSpan, locate
 from rag.evaluate.metrics.answers import Embed
 from rag.evaluate.metrics.retrieval import Gold, Place
 from rag.evaluate.metrics.spans import Span
@@ -114,10 +114,14 @@ class LibraryBench:
     def page_text(self, document: Document, page: int) -> str:
         return self._workspace.page(document.id, page).text
 
+    def located(self, evidence: Evidence, document: Document) -> list[PageSpan]:
+        return locate(evidence, document, self._workspace.catalog)
+
     def gold(self, case: Case) -> Gold | None:
         pages = [self._named(doc, page) for doc, page in case.pages]
-        if not pages:
-            pages = [(doc, page) for doc, page, _, _ in self.spans(case)]
+        for evidence in case.evidence:
+            if evidence.page is None:  # a document without pages: the section that holds it
+                pages += [(doc, section) for doc, section, _, _ in self._spans(evidence)]
         pages = list(dict.fromkeys(pages))
         if not pages:
             return None
@@ -126,14 +130,7 @@ class LibraryBench:
         return Gold(dict.fromkeys((*pages, *also), 1.0), needed)
 
     def spans(self, case: Case) -> tuple[Span, ...]:
-        found: list[Span] = []
-        for evidence in case.evidence:
-            document = self.document(evidence.doc)
-            if document is not None:
-                spans = locate(evidence, document, self._workspace.catalog)
-                name = self._names[document.id]
-                found += [(name, page, start, end) for page, start, end in spans]
-        return tuple(found)
+        return tuple(span for evidence in case.evidence for span in self._spans(evidence))
 
     def missing(self, case: Case) -> bool:
         return any(self.document(name) is None for name in case.named_documents)
@@ -174,6 +171,13 @@ class LibraryBench:
             "pages": str(pages),
             "chunks": str(chunks),
         }
+
+    def _spans(self, evidence: Evidence) -> list[Span]:
+        document = self.document(evidence.doc)
+        if document is None:
+            return []
+        name = self._names[document.id]
+        return [(name, *span) for span in self.located(evidence, document)]
 
     def _named(self, doc: str, page: int) -> Place:
         document = self.document(doc)

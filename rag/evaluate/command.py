@@ -38,15 +38,19 @@ def evaluate(options: argparse.Namespace, settings: Settings) -> int:
         raise EvaluationError(f"There is no folder {str(options.docs)!r} (--docs).")
     workspace = Workspace.open(settings)
     try:
-        store = RunStore(workspace.settings.data / RUNS)
-        earlier = _earlier(store, options, cases) if options.compare else None
-        with _bench(workspace, options.docs, cases) as bench:
-            judge = _judge(workspace.settings) if options.judge else None
-            done = _execute(options, workspace.settings, cases, bench, store, judge)
-        records = store.records(done.id)
-        return _report(options, done, records, earlier)
+        return evaluate_in(workspace, options, cases)
     finally:
         workspace.close()
+
+
+def evaluate_in(workspace: Workspace, options: argparse.Namespace, cases: CaseSet) -> int:
+    """The same in a workspace that is open."""
+    store = RunStore(workspace.settings.data / RUNS)
+    earlier = _earlier(store, options, cases) if options.compare else None
+    with _bench(workspace, options.docs, cases) as bench:
+        judge = _judge(workspace.settings) if options.judge else None
+        done = _execute(options, workspace.settings, cases, bench, store, judge)
+    return _report(options, done, store.records(done.id), earlier)
 
 
 def _execute(
@@ -180,7 +184,7 @@ def _ingest(workspace: Workspace, docs: Path) -> dict[str, str]:
 def _judge(settings: Settings) -> Judge:
     from rag.llm import LiteLLM
 
-    return Judge(LiteLLM(settings))
+    return Judge(LiteLLM(settings, temperature=0.0))
 
 
 def _earlier(
@@ -240,7 +244,7 @@ def _indexing() -> Callable[[str, int, int], None]:
         nonlocal last
         if time.monotonic() - last >= 5:
             last = time.monotonic()
-            _tell(f"Indexed {done} of {total} passages{' of ' + name if name else ''}.")
+            _tell(f"Indexed {done} of {total} chunks{' of ' + name if name else ''}.")
 
     return show
 

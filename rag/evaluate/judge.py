@@ -2,7 +2,7 @@
 
 Groundedness, relevance and correctness each get a question of their own, after Zheng et al. 2023
 ("Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena") with a yes-or-no verdict, which agrees
-better with people than a scale does. Ask with temperature 0, and name the model with the numbers.
+better with people than a scale does. The model's name is kept with the numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _VERDICT = re.compile(r"^\W*verdict\W+(yes|no)\b", re.IGNORECASE | re.MULTILINE)
 
 class Judge:
     def __init__(self, llm: LLM) -> None:
-        """`llm` should be set to temperature 0, so that a run can be repeated."""
+        """`llm` is best set to temperature 0, so that a run can be repeated."""
         self._llm = llm
         self._prompts = {
             aspect: (_PROMPTS / f"judge_{aspect}.md").read_text(encoding="utf-8")

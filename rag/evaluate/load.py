@@ -48,9 +48,11 @@ def load(path: Path) -> CaseSet:
     if path.is_dir():
         return load_beir(path)
     text = _text(path)
+    # Sets are told apart by their folder as often as by their name.
+    name = f"{path.resolve().parent.name}/{path.name}"
     if path.suffix.lower() == ".csv":
-        return _collect(path.stem, _csv_records(path, text))
-    return _collect(path.stem, _json_lines(text))
+        return _collect(name, _csv_records(path, text))
+    return _collect(name, _json_lines(text))
 
 
 def load_beir(folder: Path) -> CaseSet:

@@ -29,7 +29,7 @@ _BATCH = 64
 _SAMPLE = 50
 
 Progress = Callable[[str, int, int], None]
-"""Collection, passages embedded, passages in all."""
+"""Collection, chunks embedded, chunks in all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,13 @@ One JSON object a line. Only `question` is required. Keys, all optional unless s
     answer        the reference answer;  answers: aliases that are as good
     facts         what a right answer must say: strings; "a | b" when either will do
     doc / docs    the document's file name, or several
-    pages         1-based physical pages of `doc` that hold the answer
+    pages         1-based physical pages of `doc` that hold the answer (without `doc`: the
+                  evidence tells whose they are)
     page_refs     the same over several documents: [{"doc", "page"}, ...]
     pages_needed  "all" (default: the pages together hold the answer) or "any" (each page does)
     also_pages    pages of `doc` that say the same as a page in `pages`: they count as correct
-    evidence      verbatim: [{"doc", "page", "text"}] or [{"doc", "start", "end", "text"}]
+    evidence      verbatim: [{"doc", "page", "text"}], or [{"doc", "start", "end", "text"}] and
+                  [{"doc", "text"}] for documents without pages: its section is a right place too
     relevant      {passage id: grade} for sets of passages;  corpus: which of several collections
     category, lang, tags
     answerable    false when the documents do not say (default true)
@@ -154,15 +156,24 @@ def _pages(
         (_string(item, "doc") or doc, _page_number(item.get("page"), "page_refs"))
         for item in _objects(record, "page_refs")
     ]
-    refs = refs or list(_pages_of(record, "pages", doc))
-    refs = refs or [(e.doc, e.page) for e in evidence if e.page is not None]
+    shown = [(e.doc, e.page) for e in evidence if e.page is not None]
+    if not refs and not doc:
+        # Over several documents, the evidence says which page is whose.
+        numbers = {_page_number(value, "pages") for value in _list(record, "pages")}
+        unknown = numbers - {page for _, page in shown}
+        if unknown:
+            raise Malformed(
+                f'"pages" holds {min(unknown)}, but of which document? Name it in "doc", or use '
+                '"page_refs"'
+            )
+    refs = refs or (list(_pages_of(record, "pages", doc)) if doc else []) or shown
     return tuple(dict.fromkeys(refs))
 
 
 def _pages_of(record: Mapping[str, object], key: str, doc: str) -> tuple[PageRef, ...]:
     values = _list(record, key)
     if values and not doc:
-        raise Malformed(f'"{key}" needs "doc"; use "page_refs" for several documents')
+        raise Malformed(f'"{key}" needs "doc"')
     return tuple((doc, _page_number(value, key)) for value in values)
 
 
