@@ -29,6 +29,14 @@ def column(x: int, lines: list[str], y: int = 150) -> list[tuple[int, int, str]]
     return [(x, y + 14 * i, line) for i, line in enumerate(lines)]
 
 
+def grid(rows: list[list[str]], y: int, width: int) -> list[tuple[int, int, str]]:
+    return [
+        (60 + width * c, y + 20 * r, cell)
+        for r, row in enumerate(rows)
+        for c, cell in enumerate(row)
+    ]
+
+
 PROSE_LEFT = [
     "The left column begins with this line",
     "and goes on with a second full line",
@@ -79,9 +87,9 @@ def test_a_line_across_both_columns_parts_what_is_above_and_below(make_pdf: Make
 
 
 def test_the_cells_of_a_table_are_read_row_by_row(make_pdf: MakePdf):
-    rows = [("Part", "Torque", "Unit"), ("Axle", "35", "Nm"), ("Stem", "6", "Nm"), ("Disc", "4", "Nm")]  # fmt: skip
-    cells = [(60 + 180 * c, 100 + 16 * r, v) for c in range(3) for r, v in enumerate(x[c] for x in rows)]  # fmt: skip
-    assert text(make_pdf("a.pdf", [cells])).splitlines() == ["  ".join(r) for r in rows]
+    rows = [["Part", "Torque", "Unit"], ["Axle", "35", "Nm"], ["Stem", "6", "Nm"]]
+    by_column = sorted(grid(rows, 100, 180))
+    assert text(make_pdf("a.pdf", [by_column])).splitlines() == ["  ".join(r) for r in rows]
 
 
 @pytest.mark.parametrize(
@@ -204,8 +212,28 @@ def test_an_empty_page_tree_is_an_error(tmp_path: Path):
         offsets.append(len(body))
         body += b"%d 0 obj\n%s\nendobj\n" % (number, content)
     table = b"".join(b"%010d 00000 n \n" % o for o in offsets)
-    body += b"xref\n0 3\n0000000000 65535 f \n%strailer\n<</Size 3/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % (table, len(body))  # fmt: skip
+    start = len(body)
+    body += b"xref\n0 3\n0000000000 65535 f \n" + table
+    body += b"trailer\n<</Size 3/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % start
     path.write_bytes(body)
     with pytest.raises(FileError) as raised:
         opened(path)
     assert raised.value.code == "no_pages"
+
+
+def test_a_wide_table_between_columns_keeps_its_rows(make_pdf: MakePdf):
+    rows = [["Site", "2019", "2020", "2021", "2022"]] + [
+        [f"S{n} Mill", *(f"{n}.{c}" for c in range(4))] for n in range(5)
+    ]
+    path = make_pdf(
+        "a.pdf",
+        [[*column(LEFT, PROSE_LEFT), *column(RIGHT, PROSE_RIGHT), *grid(rows, 240, 110),
+          *column(LEFT, ["then " + n for n in PROSE_LEFT], 380),
+          *column(RIGHT, ["then " + n for n in PROSE_RIGHT], 380)]],
+    )  # fmt: skip
+    found = text(path)
+    for row in rows:
+        assert "  ".join(row) in found
+    order = ["before the last of the left", "The right", "Site", "then The left", "then The right"]
+    places = [found.index(n) for n in order]
+    assert places == sorted(places)

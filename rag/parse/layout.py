@@ -8,16 +8,18 @@ same gutter separates cells, and rows are read across.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
 
 from rag.types import Word
 
 _PROSE_FILL = 0.6
-"""Share of its column's width that the median line of prose fills."""
-_MOST_CROSSING = 0.34
-"""Share of lines (titles, figures) that may cross a gutter."""
+"""Share of its column's width that a full line of prose fills."""
+_PROSE_WORDS = 4
+_PROSE_SHARE = 0.3
+"""Share of a column's lines that are full; the rest are headings, lists, cells of a table."""
 SOFT_HYPHEN = "\u00ad"
 _WORD_HYPHEN = re.compile(r"(?<=[^\W_])[-\u2010]$")
 
@@ -139,63 +141,131 @@ def _order(boxes: list[_Box]) -> list[list[_Box]]:
 
 
 def _cut(boxes: list[_Box], depth: int) -> list[list[_Box]]:
-    if len(boxes) < 4 or depth > 8:
-        return _rows(boxes)
-    gutter = _gutter(boxes)
+    rows = _rows(boxes)
+    gutter = _gutter(rows) if len(boxes) >= 6 and depth < 6 else None
     if gutter is None:
-        return _rows(boxes)
-    crossing = sorted(
-        (b for b in boxes if b.x0 < gutter - 1 and b.x1 > gutter + 1), key=lambda b: b.y0
-    )
-    rest = [b for b in boxes if not (b.x0 < gutter - 1 and b.x1 > gutter + 1)]
+        return rows
     ordered: list[list[_Box]] = []
-    for spanning in [*_rows(crossing), None]:
-        top = min(b.y0 for b in spanning) if spanning else float("inf")
-        band = [b for b in rest if (b.y0 + b.y1) / 2 < top]
-        rest = [b for b in rest if (b.y0 + b.y1) / 2 >= top]
-        left = [b for b in band if b.x1 <= gutter + 1]
-        right = [b for b in band if b.x1 > gutter + 1]
-        if min(len(left), len(right)) >= 3 and not (_is_prose(left) or _is_prose(right)):
-            ordered += _rows(band)  # a table whose cells happen to meet at the gutter
-        else:
-            ordered += _cut(left, depth + 1) + _cut(right, depth + 1)
-        if spanning:
-            ordered.append(spanning)
+    for band, spanning in _bands(rows, gutter):
+        for columns, run in _runs(band, gutter):
+            left, right = _sides(run, gutter)
+            if columns and left and right:
+                ordered += _cut(left, depth + 1) + _cut(right, depth + 1)
+            elif len(run) < len(boxes):
+                ordered += _cut(run, depth + 1)
+            else:
+                ordered += _rows(run)
+        ordered += spanning
     return ordered
 
 
-def _gutter(boxes: list[_Box]) -> float | None:
-    """The x where fewest lines cross, if both sides of it are columns of prose."""
+def _runs(band: list[_Box], gutter: float) -> list[tuple[bool, list[_Box]]]:
+    """The band cut where columns give way to a wide table and back: (columns?, its lines)."""
+    slabs = _slabs(band)
+    kinds = [_slab_kind(slab, gutter) for slab in slabs]
+    for i, kind in enumerate(kinds):
+        if kind == "pair" and kinds[i : i + 3] == ["pair"] * 3:
+            kinds[i : i + 3] = ["table"] * 3
+    # What could be either goes with a table beside it: a wrapped cell, a heading cell.
+    tables = [
+        kind == "table"
+        or (
+            kind != "columns"
+            and "table" in (kinds[max(i - 1, 0)], kinds[min(i + 1, len(kinds) - 1)])
+        )
+        for i, kind in enumerate(kinds)
+    ]
+    return [
+        (not table, [box for _, slab in group for box in slab])
+        for table, group in groupby(zip(tables, slabs, strict=True), key=lambda pair: pair[0])
+    ]
+
+
+def _slabs(band: list[_Box]) -> list[list[_Box]]:
+    """Lines between white stripes that run across the whole band."""
+    slabs: list[list[_Box]] = []
+    bottom = float("-inf")
+    for box in sorted(band, key=lambda b: b.y0):
+        if box.y0 > bottom + 0.1 * box.height:
+            slabs.append([])
+        slabs[-1].append(box)
+        bottom = max(bottom, box.y1)
+    return slabs
+
+
+def _slab_kind(slab: list[_Box], gutter: float) -> Literal["columns", "table", "pair", "unclear"]:
+    sides = _sides(slab, gutter)
+    if any(len(_full(side)) >= 2 for side in sides):
+        return "columns"
+    if not all(sides):
+        return "unclear"
+    rows = _rows(slab)
+    if max(len(row) for row in rows) >= 3:
+        return "table"
+    return "pair" if len(rows) == 1 else "unclear"
+
+
+def _gutter(rows: list[list[_Box]]) -> float | None:
+    """The x that parts the most lines of prose into two columns, in whichever bands of the page.
+
+    Bands count, not the page: a page may hold a wide table, then columns, then a wide figure.
+    """
+    boxes = [box for row in rows for box in row]
     left, right = min(b.x0 for b in boxes), max(b.x1 for b in boxes)
-    width = right - left
-    if width <= 0:
-        return None
-    best: tuple[int, float, float] | None = None
-    middle = (left + right) / 2
-    starts, ends = sorted(b.x0 for b in boxes), sorted(b.x1 for b in boxes)
-    for x in {x - 2 for x in starts} | {x + 2 for x in ends}:
-        if not left + 0.12 * width < x < right - 0.12 * width:
+    best: tuple[int, int] | None = None
+    for x in sorted({round(b.x0) - 2 for b in boxes} | {round(b.x1) + 2 for b in boxes}):
+        if not left + 0.1 * (right - left) < x < right - 0.1 * (right - left):
             continue
-        crossing = bisect_left(starts, x - 1) - bisect_right(ends, x + 1)
-        if crossing > _MOST_CROSSING * len(boxes):
-            continue
-        candidate = (crossing, abs(x - middle), x)
-        if best is None or candidate < best:
+        parted = 0
+        crossing = 0
+        for band, spanning in _bands(rows, x):
+            crossing += len(spanning)
+            sides = _sides(band, x)
+            if all(_is_prose(side) for side in sides):
+                parted += len(band)
+        candidate = (parted - crossing, x)
+        if parted and (best is None or candidate > best):
             best = candidate
-    if best is None:
-        return None
-    x = best[2]
-    sides = ([b for b in boxes if b.x1 <= x + 1], [b for b in boxes if b.x0 >= x - 1])
-    return x if all(_is_prose(side) for side in sides) else None
+    return None if best is None else float(best[1])
+
+
+def _bands(rows: list[list[_Box]], gutter: float) -> Iterator[tuple[list[_Box], list[list[_Box]]]]:
+    """Top down: the lines beside the gutter, and the rows across it that end their band.
+
+    A cell of a table may stand on the gutter: it takes its whole row across.
+    """
+    band: list[_Box] = []
+    spanning: list[list[_Box]] = []
+    for row in rows:
+        if any(box.x0 < gutter - 1 and box.x1 > gutter + 1 for box in row):
+            spanning.append(row)
+        else:
+            if spanning:
+                yield band, spanning
+                band, spanning = [], []
+            band += row
+    yield band, spanning
+
+
+def _sides(band: list[_Box], gutter: float) -> tuple[list[_Box], list[_Box]]:
+    middle = [(b, (b.x0 + b.x1) / 2) for b in band]
+    return [b for b, x in middle if x <= gutter], [b for b, x in middle if x > gutter]
 
 
 def _is_prose(side: list[_Box]) -> bool:
-    if len(side) < 3:
-        return False
+    """Whether at least three lines run on over most of the column's width."""
+    full = len(_full(side))
+    return full >= 3 and full >= _PROSE_SHARE * len(side)
+
+
+def _full(side: list[_Box]) -> list[_Box]:
+    """Lines that fill most of the column's width, as prose does."""
+    if not side:
+        return []
     width = max(b.x1 for b in side) - min(b.x0 for b in side)
-    fills = sorted((b.x1 - b.x0) / width for b in side if width > 0)
-    wordy = sorted(len(b.line.words) for b in side)
-    return bool(fills) and fills[len(fills) // 2] >= _PROSE_FILL and wordy[len(wordy) // 2] >= 3
+    return [
+        b for b in side if b.x1 - b.x0 >= _PROSE_FILL * width and len(b.line.words) >= _PROSE_WORDS
+    ]
 
 
 def _rows(boxes: list[_Box]) -> list[list[_Box]]:

@@ -99,6 +99,7 @@ def _lines(page: Any) -> list[Line]:
     flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
     textpage = page.get_textpage(flags=flags)
     turn = page.rotation_matrix
+    turned = page.rotation != 0
     styles = {
         (b, n): line
         for b, block in enumerate(textpage.extractDICT()["blocks"])
@@ -106,12 +107,11 @@ def _lines(page: Any) -> list[Line]:
     }
     grouped: dict[tuple[int, int], list[Glyphs]] = {}
     for x0, y0, x1, y1, word, block, line, _ in textpage.extractWORDS():
-        text = _clean(word)
-        if text:
-            box = pymupdf.Rect(x0, y0, x1, y1) * turn
-            grouped.setdefault((block, line), []).append(
-                Glyphs(text, box.x0, box.y0, box.x1, box.y1)
-            )
+        if text := _clean(word):
+            box = (x0, y0, x1, y1)
+            if turned:
+                box = tuple(pymupdf.Rect(box) * turn)
+            grouped.setdefault((block, line), []).append(Glyphs(text, *box))
     found = []
     for key, words in grouped.items():
         style = styles.get(key)
