@@ -107,7 +107,7 @@ def _lossy(data: bytes, encoding: str) -> tuple[str, tuple[Warning, ...]]:
     lost = text.count("\ufffd") - (data.count(b"\xef\xbf\xbd") if encoding == "utf-8" else 0)
     if lost <= 0 or encoding.startswith("utf-16"):
         return clean(text), ()
-    return clean(text), (_uncertain(f"{lost} characters could not be read as {encoding}"),)
+    return clean(text), (_uncertain(f"unreadable as {encoding} at {lost:,} of its characters"),)
 
 
 def _uncertain(reason: str) -> Warning:

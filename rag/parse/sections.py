@@ -65,7 +65,7 @@ class Reading:
 
     unit: Unit
     pages: Iterable[PageText]
-    """A sequence where the whole file is read at once, else an iterator that goes on reading."""
+    """A list where the whole file is read at once, else an iterator that goes on reading."""
     warnings: tuple[Warning, ...] = ()
 
 
