@@ -62,6 +62,23 @@ def ask_again(exchange_id: int) -> None:
     st.session_state.again = exchange_id
 
 
+def draw_intro() -> None:
+    st.title("Ask your documents")
+    if names:
+        st.write("Every answer shows the exact words it rests on. Click a marker to see the page.")
+        draw_examples(documents)
+    elif workspace.job and not workspace.job.progress.finished:
+        st.write("Your documents are being read. You can ask as soon as the first one is ready.")
+        st.page_link("pages/library.py", label="Watch the progress", icon=":material/sync:")
+    else:
+        st.write("The library is empty: there is nothing to answer from yet.")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            draw_sample_button(workspace)
+            st.page_link(
+                "pages/library.py", label="Add your own documents", icon=":material/upload:"
+            )
+
+
 with st.sidebar:
     draw_chats(history, chat)
 draw_state(workspace)
@@ -86,21 +103,10 @@ question = st.chat_input(
 ) or st.session_state.pop("suggested", None)
 again = st.session_state.pop("again", None)
 
+intro = st.empty()  # so that it goes away at once when the first question is asked
 if not exchanges and not question:
-    st.title("Ask your documents")
-    if names:
-        st.write("Every answer shows the exact words it rests on. Click a marker to see the page.")
-        draw_examples(documents)
-    elif workspace.job and not workspace.job.progress.finished:
-        st.write("Your documents are being read. You can ask as soon as the first one is ready.")
-        st.page_link("pages/library.py", label="Watch the progress", icon=":material/sync:")
-    else:
-        st.write("The library is empty: there is nothing to answer from yet.")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            draw_sample_button(workspace)
-            st.page_link(
-                "pages/library.py", label="Add your own documents", icon=":material/upload:"
-            )
+    with intro.container():
+        draw_intro()
 
 pending = None
 for exchange in exchanges:

@@ -42,8 +42,11 @@ try:
         draw_sample_button(workspace)
     for problem in questions.unreadable[:10] if questions else ():
         st.warning(plain(str(problem)), icon=":material/warning:")
+    if questions:
+        total = many(len(questions.cases), "question")
+        st.caption(f"{total}. Those whose right page is not known are left out.")
     if questions and st.button(
-        f"Ask {many(len(questions.cases), 'question')}",
+        "Ask them",
         icon=":material/play_arrow:",
         type="primary",
         key="run",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.connection import try_model
+from pages.ui.connection import key_for, try_model
 from pages.ui.sidebar import draw_state
 from pages.ui.start import workspace as get_workspace
 from pages.ui.words import many, plain, size
@@ -53,11 +53,12 @@ with st.form("model", border=True):
         test = st.form_submit_button("Save and test", icon=":material/bolt:", key="test_model")
 
 if save or test:
-    workspace.connect(model.strip() or None, key or settings.llm_api_key, base_url.strip() or None)
-    if test and model.strip():
+    name, address = model.strip(), base_url.strip() or None
+    workspace.connect(name or None, key_for(settings, name, address, key), address)
+    if test and name:
         with st.spinner("Asking the model for one word"):
             problem = try_model(workspace.settings)
-        st.session_state.test_result = problem or f"{model.strip()} answers."
+        st.session_state.test_result = problem or f"{name} answers."
         st.session_state.test_failed = bool(problem)
     else:
         st.session_state.test_result = "Saved."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui.evaluating import jobs
 from rag.errors import DataFolderInUse, LLMError
+from rag.ingest import Upload
+from rag.settings import Settings
 from rag.types import Answer, Finished, Receipt, TextDelta
 from rag.workspace import Workspace
 from tests.fakes import WordEmbedder
@@ -20,8 +23,34 @@ ROOT = Path(__file__).parents[1]
 OPEN = Workspace.open
 
 
+@pytest.fixture(scope="module")
+def pdf():
+    import pymupdf
+
+    document = pymupdf.open()
+    for lines in (
+        ["Annual report of the cooperative"],
+        ["Solar output fell by four percent in 2021.", "Pensions rose in the same year."],
+    ):
+        page = document.new_page()
+        for number, line in enumerate(lines):
+            page.insert_text((72, 90 + 18 * number), line)
+    return document.tobytes()
+
+
+@pytest.fixture(scope="module")
+def indexed(pdf, tmp_path_factory):
+    """A data folder with one document in it, made once: starting the parser takes a second."""
+    folder = tmp_path_factory.mktemp("indexed")
+    opened = OPEN(Settings(data=folder), embedder=WordEmbedder())
+    assert opened.add_files([Upload("solar.pdf", pdf)]).wait(20)
+    opened.close()
+    return folder
+
+
 @pytest.fixture
 def app(tmp_path, monkeypatch):
+    """The app on an empty data folder."""
     for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("FOOTNOTE_DATA", str(tmp_path / "data"))
@@ -33,14 +62,10 @@ def app(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def pdf(make_pdf):
-    return make_pdf(
-        "solar.pdf",
-        [
-            ["Annual report of the cooperative"],
-            ["Solar output fell by four percent in 2021.", "Pensions rose in the same year."],
-        ],
-    ).read_bytes()
+def solar(app, indexed, tmp_path):
+    """The app with solar.pdf in its library."""
+    shutil.copytree(indexed, tmp_path / "data")
+    return run(app)
 
 
 def run(app):
@@ -166,28 +191,26 @@ def test_a_bad_file_gets_one_line_and_the_good_one_is_indexed_all_the_same(app, 
     assert "empty.pdf" not in words(app)
 
 
-def test_a_document_opens_page_by_page_beside_its_text(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    document = workspace(app).documents()[0]
-    app.query_params["document"] = document.id
-    app.query_params["page"] = "2"
-    go(app, "library")
-    assert "solar.pdf" in app.title[0].value.replace("\\", "")
-    assert "Solar output fell by four percent" in words(app)
-    assert app.get("image")[0].proto.imgs[0].alt == "solar.pdf, file page 2"
-    app.button(key="back").click()
-    run(app)
-    assert app.title[0].value == "Library"
+def test_a_document_opens_page_by_page_beside_its_text(solar):
+    document = workspace(solar).documents()[0]
+    solar.query_params["document"] = document.id
+    solar.query_params["page"] = "2"
+    go(solar, "library")
+    assert "solar.pdf" in solar.title[0].value.replace("\\", "")
+    assert "Solar output fell by four percent" in words(solar)
+    assert solar.get("image")[0].proto.imgs[0].alt == "solar.pdf, file page 2"
+    solar.button(key="back").click()
+    run(solar)
+    assert solar.title[0].value == "Library"
 
 
-def test_a_document_is_deleted_after_a_second_click(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    app.query_params["document"] = workspace(app).documents()[0].id
-    go(app, "library")
-    app.button(key="delete_document").click()
-    run(app)
-    assert workspace(app).documents() == []
-    assert "Nothing here yet" in words(app)
+def test_a_document_is_deleted_after_a_second_click(solar):
+    solar.query_params["document"] = workspace(solar).documents()[0].id
+    go(solar, "library")
+    solar.button(key="delete_document").click()
+    run(solar)
+    assert workspace(solar).documents() == []
+    assert "Nothing here yet" in words(solar)
 
 
 def test_a_link_to_a_deleted_document_leads_to_the_library(app):
@@ -201,40 +224,37 @@ def test_a_link_to_a_deleted_document_leads_to_the_library(app):
 # Chat
 
 
-def test_an_answer_cites_its_source_and_the_chat_is_in_the_url(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "By how much did solar output fall?")
-    (exchange,) = exchanges(app)
+def test_an_answer_cites_its_source_and_the_chat_is_in_the_url(solar):
+    ask(solar, "By how much did solar output fall?")
+    (exchange,) = exchanges(solar)
     assert "[1]" in exchange.answer.text
-    assert app.query_params["chat"] == exchange.chat_id
-    source = app.button(key=f"source_{exchange.id}_1")
+    assert solar.query_params["chat"] == exchange.chat_id
+    source = solar.button(key=f"source_{exchange.id}_1")
     assert source.label.replace("\\", "") == "[1] solar.pdf · p. 2"
-    assert "By how much did solar output fall?" in words(app)
+    assert "By how much did solar output fall?" in words(solar)
 
 
-def test_a_source_opens_on_its_page_with_the_quote_and_leads_to_the_next_page(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "By how much did solar output fall?")
-    (exchange,) = exchanges(app)
+def test_a_source_opens_on_its_page_with_the_quote_and_leads_to_the_next_page(solar):
+    ask(solar, "By how much did solar output fall?")
+    (exchange,) = exchanges(solar)
     citation = exchange.answer.citations[0]
-    app.button(key=f"source_{exchange.id}_1").click()
-    run(app)
-    assert app.get("image")[0].proto.imgs[0].alt == (
+    solar.button(key=f"source_{exchange.id}_1").click()
+    run(solar)
+    assert solar.get("image")[0].proto.imgs[0].alt == (
         f"solar.pdf, file page 2, with the quote marked: {citation.quote}"
     )
-    assert citation.quote in words(app)
-    assert app.button(key="source_next").disabled
-    run(app)
-    assert not app.get("image")  # closed again by the next run
+    assert citation.quote in words(solar)
+    assert solar.button(key="source_next").disabled
+    run(solar)
+    assert not solar.get("image")  # closed again by the next run
 
 
-def test_a_marker_opens_the_same_source(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "By how much did solar output fall?")
-    (exchange,) = exchanges(app)
-    app.session_state["source"] = (exchange.id, "citation", 1)
-    run(app)
-    assert "with the quote marked" in app.get("image")[0].proto.imgs[0].alt
+def test_a_marker_opens_the_same_source(solar):
+    ask(solar, "By how much did solar output fall?")
+    (exchange,) = exchanges(solar)
+    solar.session_state["source"] = (exchange.id, "citation", 1)
+    run(solar)
+    assert "with the quote marked" in solar.get("image")[0].proto.imgs[0].alt
 
 
 def test_a_source_without_pages_shows_its_heading_and_the_marked_text(app):
@@ -249,41 +269,42 @@ def test_a_source_without_pages_shows_its_heading_and_the_marked_text(app):
     assert not app.get("image")
 
 
-def test_a_source_of_a_deleted_document_still_shows_the_words(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "By how much did solar output fall?")
-    (exchange,) = exchanges(app)
-    workspace(app).delete(workspace(app).documents()[0].id)
-    app.button(key=f"source_{exchange.id}_1").click()
-    run(app)
-    assert "no longer in the library" in words(app)
-    assert exchange.answer.citations[0].quote in words(app)
+def test_a_source_of_a_deleted_document_still_shows_the_words(solar):
+    ask(solar, "By how much did solar output fall?")
+    (exchange,) = exchanges(solar)
+    workspace(solar).delete(workspace(solar).documents()[0].id)
+    solar.button(key=f"source_{exchange.id}_1").click()
+    run(solar)
+    assert "no longer in the library" in words(solar)
+    assert exchange.answer.citations[0].quote in words(solar)
 
 
-def test_a_refusal_shows_the_nearest_passages_and_they_open(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "Who composed the opera about glaciers in Patagonia?")
-    (exchange,) = exchanges(app)
-    assert exchange.answer.refused
-    assert "nearest passages" in words(app)
-    app.button(key=f"nearest_{exchange.id}_1").click()
-    run(app)
-    assert "with the quote marked" in app.get("image")[0].proto.imgs[0].alt
+def test_a_refusal_shows_the_nearest_passages_and_they_open(solar):
+    history = workspace(solar).history
+    chat = history.new()
+    exchange = history.ask(chat.id, "Who composed the opera?")
+    nearest = workspace(solar).search("Who composed the opera?").hits
+    refusal = Answer("Your documents do not say.", (), Receipt("reader"), True, nearest)
+    history.answered(exchange.id, refusal)
+    solar.query_params["chat"] = chat.id
+    go(solar, "chat")
+    assert "nearest passages" in words(solar)
+    solar.button(key=f"nearest_{exchange.id}_1").click()
+    run(solar)
+    assert "with the quote marked" in solar.get("image")[0].proto.imgs[0].alt
 
 
-def test_the_receipt_says_that_the_reader_answered_and_how_to_connect_a_model(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "By how much did solar output fall?")
-    (exchange,) = exchanges(app)
-    app.session_state[f"receipt_{exchange.id}"] = True
-    run(app)
-    assert "without a language model" in words(app)
-    assert "Connect a language model" in [link.label for link in app.get("page_link")]
-    assert len(app.dataframe) == len(exchange.answer.receipt.searches)
+def test_the_receipt_says_that_the_reader_answered_and_how_to_connect_a_model(solar):
+    ask(solar, "By how much did solar output fall?")
+    (exchange,) = exchanges(solar)
+    solar.session_state[f"receipt_{exchange.id}"] = True
+    run(solar)
+    assert "without a language model" in words(solar)
+    assert "Connect a language model" in [link.label for link in solar.get("page_link")]
+    assert len(solar.dataframe) == len(exchange.answer.receipt.searches)
 
 
-def test_an_error_keeps_the_question_and_it_can_be_asked_again(app, pdf, monkeypatch):
-    add(run(app), "solar.pdf", pdf)
+def test_an_error_keeps_the_question_and_it_can_be_asked_again(solar, monkeypatch):
     answer = Workspace.ask
 
     def broken(self, *arguments, **options):
@@ -291,32 +312,30 @@ def test_an_error_keeps_the_question_and_it_can_be_asked_again(app, pdf, monkeyp
         raise LLMError("The model did not answer: wrong key.")
 
     monkeypatch.setattr(Workspace, "ask", broken)
-    ask(app, "By how much did solar output fall?")
-    (exchange,) = exchanges(app)
+    ask(solar, "By how much did solar output fall?")
+    (exchange,) = exchanges(solar)
     assert exchange.error == "The model did not answer: wrong key."
-    assert "The model did not answer: wrong key." in words(app)
+    assert "The model did not answer: wrong key." in words(solar)
     monkeypatch.setattr(Workspace, "ask", answer)
-    app.button(key=f"again_{exchange.id}").click()
-    run(app)
-    (again,) = exchanges(app)
+    solar.button(key=f"again_{exchange.id}").click()
+    run(solar)
+    (again,) = exchanges(solar)
     assert again.id == exchange.id
     assert again.answer is not None
 
 
-def test_a_question_without_an_answer_says_so_after_a_restart(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    history = workspace(app).history
+def test_a_question_without_an_answer_says_so_after_a_restart(solar):
+    history = workspace(solar).history
     chat = history.new()
     history.ask(chat.id, "Was I stopped?")
-    app.query_params["chat"] = chat.id
-    go(app, "chat")
-    assert "Was I stopped?" in words(app)
-    assert "Stopped before the answer was complete." in words(app)
+    solar.query_params["chat"] = chat.id
+    go(solar, "chat")
+    assert "Was I stopped?" in words(solar)
+    assert "Stopped before the answer was complete." in words(solar)
 
 
-def test_a_follow_up_gets_the_earlier_turns_and_the_chosen_documents(app, pdf, monkeypatch):
-    add(run(app), "solar.pdf", pdf)
-    add(app, "plan.md", b"# Plan\n\nRents rose by two percent in the northern towns.\n")
+def test_a_follow_up_gets_the_earlier_turns_and_the_chosen_documents(solar, monkeypatch):
+    add(solar, "plan.md", b"# Plan\n\nRents rose by two percent in the northern towns.\n")
     asked = []
 
     def record(self, question, documents=(), history=(), engine="auto"):
@@ -324,48 +343,45 @@ def test_a_follow_up_gets_the_earlier_turns_and_the_chosen_documents(app, pdf, m
         yield Finished(Answer("Yes.", (), Receipt("reader")))
 
     monkeypatch.setattr(Workspace, "ask", record)
-    ask(app, "First?")
-    document = next(d for d in workspace(app).documents() if d.name == "plan.md")
-    app.multiselect(key="scope").select(document.id)
-    app.chat_input(key="question").set_value("Second?")
-    run(app)
+    ask(solar, "First?")
+    document = next(d for d in workspace(solar).documents() if d.name == "plan.md")
+    solar.multiselect(key="scope").select(document.id)
+    solar.chat_input(key="question").set_value("Second?")
+    run(solar)
     assert asked == [("First?", (), []), ("Second?", (document.id,), ["First?"])]
-    assert "Only in plan.md" in words(app)
+    assert "Only in plan.md" in words(solar)
 
 
-def test_chats_are_listed_renamed_and_deleted(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "By how much did solar output fall?")
-    (first,) = workspace(app).history.chats()
-    app.text_input(key=f"name_{first.id}").set_value("Solar")
-    run(app)
-    assert workspace(app).history.chat(first.id).title == "Solar"
-    app.button(key="new_chat").click()
-    run(app)
-    assert "chat" not in app.query_params
-    assert app.button(key=f"chat_{first.id}").label == "Solar"
-    app.button(key=f"chat_{first.id}").click()
-    run(app)
-    assert app.query_params["chat"] == first.id
-    app.button(key="delete_chat").click()
-    run(app)
-    assert workspace(app).history.chats() == []
+def test_chats_are_listed_renamed_and_deleted(solar):
+    ask(solar, "By how much did solar output fall?")
+    (first,) = workspace(solar).history.chats()
+    solar.text_input(key=f"name_{first.id}").set_value("Solar")
+    run(solar)
+    assert workspace(solar).history.chat(first.id).title == "Solar"
+    solar.button(key="new_chat").click()
+    run(solar)
+    assert "chat" not in solar.query_params
+    assert solar.button(key=f"chat_{first.id}").label == "Solar"
+    solar.button(key=f"chat_{first.id}").click()
+    run(solar)
+    assert solar.query_params["chat"] == first.id
+    solar.button(key="delete_chat").click()
+    run(solar)
+    assert workspace(solar).history.chats() == []
 
 
-def test_the_open_chat_is_found_again_after_a_visit_to_another_page(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    ask(app, "By how much did solar output fall?")
-    go(app, "settings")
-    go(app, "chat")
-    assert "By how much did solar output fall?" in words(app)
+def test_the_open_chat_is_found_again_after_a_visit_to_another_page(solar):
+    ask(solar, "By how much did solar output fall?")
+    go(solar, "settings")
+    go(solar, "chat")
+    assert "By how much did solar output fall?" in words(solar)
 
 
-def test_a_link_to_a_deleted_chat_starts_a_new_one(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    app.query_params["chat"] = "gone"
-    go(app, "chat")
-    assert app.title[0].value == "Ask your documents"
-    assert "chat" not in app.query_params
+def test_a_link_to_a_deleted_chat_starts_a_new_one(solar):
+    solar.query_params["chat"] = "gone"
+    go(solar, "chat")
+    assert solar.title[0].value == "Ask your documents"
+    assert "chat" not in solar.query_params
 
 
 # Settings
@@ -407,23 +423,22 @@ def test_settings_show_where_everything_is_kept(app, tmp_path):
 # Evaluation
 
 
-def test_uploaded_questions_are_asked_and_the_misses_are_listed(app, pdf):
-    add(run(app), "solar.pdf", pdf)
-    go(app, "evaluation")
+def test_uploaded_questions_are_asked_and_the_misses_are_listed(solar):
+    go(solar, "evaluation")
     lines = (
         '{"id": "1", "question": "By how much did solar output fall?", "doc": "solar.pdf",'
         ' "pages": [2]}\n'
         '{"id": "2", "question": "Who founded the library?", "doc": "missing.pdf", "pages": [1]}\n'
     )
-    app.file_uploader[0].upload("mine.jsonl", lines.encode())
-    run(app)
-    app.button(key="run").click()
-    run(app)
-    (job,) = jobs(str(workspace(app).settings.data))
+    solar.file_uploader[0].upload("mine.jsonl", lines.encode())
+    run(solar)
+    solar.button(key="run").click()
+    run(solar)
+    (job,) = jobs(str(workspace(solar).settings.data))
     assert job.wait(20)
-    run(app)
-    assert [metric.value for metric in app.metric] == ["0.500", "0.500"]
-    assert list(app.dataframe[0].value["Question"]) == ["Who founded the library?"]
+    run(solar)
+    assert [metric.value for metric in solar.metric] == ["0.500", "0.500"]
+    assert list(solar.dataframe[0].value["Question"]) == ["Who founded the library?"]
 
 
 def test_a_question_file_that_cannot_be_read_says_why(app):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pages.ui import marked
+from pages.ui.connection import key_for
 from pages.ui.markup import TAGS, tree
 from pages.ui.progress import activity, fraction, problems, tally
 from pages.ui.words import (
@@ -21,6 +22,7 @@ from pages.ui.words import (
 )
 from rag.ingest import FileProgress, Progress
 from rag.place import place
+from rag.settings import Settings
 from rag.types import Citation, Document, Receipt, Rejection, Search, Warning
 
 
@@ -174,7 +176,7 @@ def test_sizes_are_written_as_people_write_them(count, expected):
 
 def test_a_long_name_keeps_its_beginning_and_its_ending():
     name = "Annual report of the northern cooperative 2021, appendices and tables.pdf"
-    assert shorten(name) == "Annual report of the northern coo…s and tables.pdf"
+    assert shorten(name) == "Annual report of the north…nd tables.pdf"
     assert shorten("short.pdf") == "short.pdf"
     assert source_label(2, citation(name="short.pdf")) == "[2] short.pdf · p. iii · file page 3"
 
@@ -213,6 +215,24 @@ def test_the_receipt_of_a_model_names_it_and_its_price():
     assert quotes(Receipt("reader")) == "no quotes"
 
 
+# The language model
+
+
+@pytest.mark.parametrize(
+    ("model", "base_url", "typed", "expected"),
+    [
+        ("openai/b", None, "", "sk-1"),
+        ("openai/b", None, "sk-2", "sk-2"),
+        ("anthropic/c", None, "", None),
+        ("openai/a", "http://elsewhere/v1", "", None),
+        ("", None, "", None),
+    ],
+)
+def test_a_key_is_never_sent_to_another_receiver(tmp_path, model, base_url, typed, expected):
+    settings = Settings(data=tmp_path, llm_model="openai/a", llm_api_key="sk-1")
+    assert key_for(settings, model, base_url, typed) == expected
+
+
 # Progress
 
 
@@ -229,10 +249,10 @@ def test_progress_of_a_file_grows_from_nothing_to_all():
 
 
 def test_activity_leaves_out_totals_that_are_not_known():
-    assert activity(FileProgress("a", "reading", 3, 0)) == "3 pages read"
+    assert activity(FileProgress("a.PDF", "reading", 3, 0)) == "3 pages read"
     assert (
-        activity(FileProgress("a", "embedding", 10, 10, 12, 40))
-        == "10 of 10 pages read, 12 of 40 passages indexed"
+        activity(FileProgress("a.md", "embedding", 10, 10, 12, 40))
+        == "10 of 10 sections read, 12 of 40 passages indexed"
     )
 
 

@@ -63,7 +63,6 @@ def _draw_row(history: History, chat: Chat, is_open: bool) -> None:
             title,
             key=f"chat_{chat.id}",
             type="tertiary",
-            width="stretch",
             wrap=False,
             on_click=go_to,
             args=(chat.id,),

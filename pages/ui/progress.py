@@ -20,12 +20,15 @@ def draw_job(workspace: Workspace) -> None:
     if job.progress.finished:
         _draw_summary(job)
     else:
-        st.fragment(_watch, run_every=0.5)(job)
+        st.fragment(_watch, run_every=0.5)(workspace, job, job.progress)
 
 
-def _watch(job: Job) -> None:
+def _watch(workspace: Workspace, job: Job, drawn: Progress) -> None:
+    """`drawn` is what the rest of the page shows."""
     progress = job.progress
     with st.container(border=True, key="job"):
+        if workspace.models.state != "ready":
+            st.caption(":shimmer[Loading the search models, once after each start]")
         working = [f for f in progress.files if f.state in ("reading", "embedding")]
         for file in working[:_SHOWN]:
             st.progress(fraction(file), text=f"{plain(file.name)} · {activity(file)}")
@@ -34,8 +37,8 @@ def _watch(job: Job) -> None:
             st.button(
                 "Cancel", icon=":material/close:", key="cancel_job", on_click=job.cancel, width=110
             )
-    if progress.finished:
-        st.rerun()  # the whole page: the table below has new documents
+    if over(progress) != over(drawn):
+        st.rerun()  # the whole page: the table below has changed
 
 
 def _draw_summary(job: Job) -> None:
@@ -43,7 +46,7 @@ def _draw_summary(job: Job) -> None:
     lines = problems(progress)
     with st.container(border=True, key="job_summary"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            icon = "warning" if lines or progress.cancelled else "check_circle"
+            icon = "info" if lines or progress.cancelled else "check_circle"
             st.markdown(f":material/{icon}: {tally(progress)}", width="stretch")
             st.button("Dismiss", key="dismiss_job", type="tertiary", on_click=_dismiss, args=(job,))
         if lines:
@@ -54,6 +57,11 @@ def _dismiss(job: Job) -> None:
     st.session_state.dismissed_job = job
 
 
+def over(progress: Progress) -> int:
+    """Files that nothing more will happen to."""
+    return sum(file.over for file in progress.files)
+
+
 def fraction(file: FileProgress) -> float:
     """How much of a file is done, 0 to 1; reading counts a tenth, embedding takes the time."""
     read = file.pages_done / file.pages_total if file.pages_total else 0.0
@@ -62,9 +70,10 @@ def fraction(file: FileProgress) -> float:
 
 
 def activity(file: FileProgress) -> str:
-    """ "page 3 of 10, 12 of 40 passages"; totals that are not known yet are left out."""
+    """What has been done; totals that are not known yet are left out."""
     total = f" of {file.pages_total:,}" if file.pages_total else ""
-    read = f"{file.pages_done:,}{total} pages read"
+    unit = "pages" if file.name.lower().endswith(".pdf") else "sections"
+    read = f"{file.pages_done:,}{total} {unit} read"
     if not file.chunks_total:
         return read
     return f"{read}, {file.chunks_done:,} of {file.chunks_total:,} passages indexed"

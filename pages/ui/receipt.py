@@ -10,10 +10,12 @@ from pages.ui.words import (
     cost,
     found,
     hit_rows,
+    many,
     nearest_label,
     plain,
     preview,
     quotes,
+    search_time,
     source_label,
     stages,
     summary,
@@ -86,11 +88,16 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
                     height="content",
                     alt=f"Passages found for {search.query}, with their scores",
                     column_config={
+                        "Document": st.column_config.TextColumn(width=170),
+                        "Place": st.column_config.TextColumn(width=120),
+                    }
+                    | {
                         name: st.column_config.NumberColumn(format="%.3f", help=why)
                         for name, why in _SCORES.items()
                     },
                 )
-        st.table(dict(stages(receipt)), border="horizontal", width="content")
+                st.caption(plain(search_time(search)))
+        st.table(stages(receipt.seconds), border="horizontal", width="content")
 
 
 _SCORES = {
@@ -110,7 +117,7 @@ def _draw_engine(receipt: Receipt) -> None:
         st.page_link("pages/settings.py", label="Connect a language model", icon=":material/tune:")
         return
     st.markdown(
-        f"**Answered by {plain(receipt.model)}** in {receipt.llm_calls} calls, "
+        f"**Answered by {plain(receipt.model)}** in {many(receipt.llm_calls, 'call')}, "
         f"{receipt.prompt_tokens:,} tokens read, {receipt.completion_tokens:,} written, "
         f"{plain(cost(receipt))}."
     )

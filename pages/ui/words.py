@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -12,15 +12,14 @@ from rag.types import Citation, Document, Hit, Receipt, Search, Unit
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$~:])")
 _STAGES = {
-    "embed": "Understanding the question",
-    "dense": "Search by meaning",
-    "keyword": "Search by words",
-    "fuse": "Merging both",
-    "rerank": "Re-ranking",
+    "keyword": "by words",
+    "embed": "embedding the question",
+    "dense": "by meaning",
+    "fuse": "merging",
+    "rerank": "re-ranking",
     "search": "Searching",
-    "llm": "Language model",
-    "verify": "Checking quotes",
-    "read": "Reading",
+    "read": "Choosing sentences",
+    "model": "Language model",
     "total": "In all",
 }
 
@@ -80,7 +79,7 @@ def nearest_label(hit: Hit) -> str:
     return f"{shorten(hit.name)} · {hit_place(hit)}"
 
 
-def shorten(name: str, length: int = 50) -> str:
+def shorten(name: str, length: int = 40) -> str:
     """A long file name without its middle: beginning and ending tell files apart."""
     if len(name) <= length:
         return name
@@ -122,13 +121,19 @@ def seconds(amount: float) -> str:
     return f"{amount * 1000:.0f} ms" if amount < 0.1 else f"{amount:.1f} s"
 
 
-def stages(receipt: Receipt) -> list[tuple[str, str]]:
+def stages(spent: Mapping[str, float]) -> dict[str, str]:
     """Each stage with its time, in the order in which they ran."""
-    return [(_STAGES.get(name, name), seconds(amount)) for name, amount in receipt.seconds.items()]
+    return {_STAGES.get(name, name): seconds(amount) for name, amount in spent.items()}
 
 
 def found(search: Search) -> str:
+    """What a search was for and what it brought."""
     return f"“{plain(search.query)}”: {many(len(search.hits), 'passage')}"
+
+
+def search_time(search: Search) -> str:
+    """The stages of a search on one line."""
+    return ", ".join(f"{name} {time}" for name, time in stages(search.seconds).items())
 
 
 def hit_rows(hits: Iterable[Hit]) -> list[dict[str, Any]]:
@@ -155,8 +160,8 @@ def document_rows(documents: Iterable[Document]) -> list[dict[str, Any]]:
             "Name": d.name,
             "State": [STATES[d.state]],
             "Pages": pages(d.page_count, d.unit) if d.page_count else "",
-            "Passages": d.chunk_count,
-            "Notes": len(d.warnings),
+            "Passages": d.chunk_count or None,
+            "Notes": len(d.warnings) or None,
             "Language": d.language,
             "Size": size(d.size),
             "Added": moment(d.added),

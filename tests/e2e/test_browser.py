@@ -119,7 +119,7 @@ def test_a_dropped_file_answers_a_question_and_a_click_shows_the_marked_page(pag
 
     drawer.get_by_role("button", name="Previous page").click()
     expect(drawer.get_by_role("img", name="file page 1")).to_be_visible()
-    page.keyboard.press("Escape")
+    drawer.get_by_role("button", name="Close").click()
     expect(drawer).not_to_be_visible()
 
     # The session is the same as before, and a reload finds the chat through its address.
