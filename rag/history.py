@@ -196,7 +196,7 @@ def markdown(chat: Chat, exchanges: Iterable[Exchange]) -> str:
         if exchange.answer is None:
             blocks.append(f"*{_escape(_one_line(exchange.error) or 'Not answered: stopped.')}*")
             continue
-        blocks.append(exchange.answer.text)
+        blocks.append(_still(exchange.answer.text))
         blocks.extend(_source(n, c) for n, c in enumerate(exchange.answer.citations, 1))
         blocks.append(f"*{_escape(_origin(exchange.answer.receipt))}*")
     return "\n\n".join(blocks) + "\n"
@@ -238,6 +238,11 @@ def _exchange(row: sqlite3.Row) -> Exchange:
         answer=answer,
         error=error,
     )
+
+
+def _still(text: str) -> str:
+    """The answer's Markdown without what would load or run when the export is opened."""
+    return re.sub(r"!(?=\[)|<", r"\\\g<0>", text)
 
 
 def _one_line(text: str) -> str:

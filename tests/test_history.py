@@ -181,7 +181,7 @@ def test_turns_are_the_answered_exchanges_in_order(history):
 def test_the_export_has_each_question_answer_quote_name_and_place(history):
     chat = history.new()
     quoted = answer(
-        "Output fell [1], pensions rose [2].",
+        "Output **fell** [1], pensions rose [2]. ![x](http://example.com/x.png) <img src=x>",
         citations=(
             citation(),
             citation(
@@ -195,7 +195,7 @@ def test_the_export_has_each_question_answer_quote_name_and_place(history):
     assert markdown(history.chat(chat.id), history.exchanges(chat.id)) == (
         "# Did output fall?\n\n"
         "## Did output fall?\n\n"
-        "Output fell [1], pensions rose [2].\n\n"
+        "Output **fell** [1], pensions rose [2]. \\![x](http://example.com/x.png) \\<img src=x>\n\n"
         "**\\[1\\] solar\\_report\\_v2.pdf**, p. iii · file page 3\n\n"
         "> Output fell by 4 percent\n\n"
         "**\\[2\\] plan.docx**, Plan › Pay\n\n"

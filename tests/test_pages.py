@@ -288,7 +288,7 @@ def test_a_refusal_shows_the_nearest_passages_and_they_open(solar):
     history.answered(exchange.id, refusal)
     solar.query_params["chat"] = chat.id
     go(solar, "chat")
-    assert "nearest passages" in words(solar)
+    assert "Nearest passages" in words(solar)
     solar.button(key=f"nearest_{exchange.id}_1").click()
     run(solar)
     assert "with the quote marked" in solar.get("image")[0].proto.imgs[0].alt

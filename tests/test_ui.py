@@ -185,6 +185,11 @@ def test_a_preview_is_one_line_cut_at_a_word():
     assert preview("one\n two three", 9) == "one two …"
 
 
+def test_a_preview_of_a_table_shows_its_words_not_its_marks():
+    table = "## Rates\n\n| Who | What |\n| --- | --- |\n| Hal | Forms |"
+    assert preview(table) == "Rates Who · What Hal · Forms"
+
+
 def test_a_document_is_described_in_one_line():
     document = Document(
         "d", "n.md", "text/markdown", 2_000, "2026-01-02T10:00:00+00:00", "ready", "section", 1, 12

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from contextlib import closing
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -31,8 +32,11 @@ def answer(workspace: Workspace, exchange: Exchange, earlier: Iterable[Exchange]
     """Draws the answer while it is made. Its outcome is in the history afterwards, errors too."""
     history = workspace.history
     try:
+        waiting = workspace.models.state != "ready"
+        # Closed at once when the user stops it: the provider then stops generating, too.
         events = workspace.ask(exchange.question, exchange.documents, turns(earlier))
-        made = _draw(events, waiting=workspace.models.state != "ready")
+        with closing(events):  # type: ignore[type-var]  # it is a generator
+            made = _draw(events, waiting=waiting)
     except FootnoteError as error:
         history.failed(exchange.id, str(error))
     except Exception as error:

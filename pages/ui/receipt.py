@@ -45,7 +45,7 @@ def draw_nearest(answer: Answer, key: str, on_open: Open) -> None:
     """The passages closest to a question that the documents do not answer."""
     if not answer.nearest:
         return
-    st.caption("The nearest passages, in case one of them helps:")
+    st.caption("Nearest passages")
     for number, hit in enumerate(answer.nearest, 1):
         with st.container(border=True, gap="xsmall"):
             st.button(

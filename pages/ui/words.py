@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -88,7 +88,9 @@ def shorten(name: str, length: int = 40) -> str:
 
 
 def preview(text: str, length: int = 240) -> str:
-    """The beginning of a passage on one line."""
+    """The beginning of a passage on one line, without the marks of headings and tables."""
+    text = re.sub(r"^#{1,6} |^\|[ :|-]+\|$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^\| *| *\|$", "", text, flags=re.MULTILINE).replace(" | ", " · ")
     line = " ".join(text.split())
     return line if len(line) <= length else line[:length].rsplit(" ", 1)[0] + " …"
 
@@ -136,9 +138,9 @@ def search_time(search: Search) -> str:
     return ", ".join(f"{name} {time}" for name, time in stages(search.seconds).items())
 
 
-def hit_rows(hits: Iterable[Hit]) -> list[dict[str, Any]]:
+def hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
     """A table of hits; a score stays empty for a stage that did not return the passage."""
-    return [
+    rows: list[dict[str, Any]] = [
         {
             "Rank": rank,
             "Document": hit.name,
@@ -151,6 +153,10 @@ def hit_rows(hits: Iterable[Hit]) -> list[dict[str, Any]]:
         }
         for rank, hit in enumerate(hits, 1)
     ]
+    if all(hit.rerank_score is None for hit in hits):
+        for row in rows:
+            del row["Re-ranked"]
+    return rows
 
 
 def document_rows(documents: Iterable[Document]) -> list[dict[str, Any]]:
