@@ -216,6 +216,14 @@ class Catalog:
         )
         return (Chunk(**dict(row)) for row in rows)
 
+    def ready_pages(self) -> Iterator[tuple[str, int, str]]:
+        """(document id, page number, text) of every searchable document."""
+        rows = self._db.execute(
+            "SELECT p.document_id, p.number, p.text FROM pages p"
+            " JOIN documents d ON d.id = p.document_id WHERE d.state = 'ready'"
+        )
+        return ((row["document_id"], row["number"], row["text"]) for row in rows)
+
     def chunks_by_id(self, ids: Iterable[str]) -> dict[str, Chunk]:
         """Unknown ids, and those of documents that are not `ready`, are left out."""
         wanted = list(ids)

@@ -1,4 +1,5 @@
-"""Question -> Hits: BM25 and dense over the same chunks, fused by reciprocal rank, re-ranked.
+"""Question -> Hits: BM25 and dense over the same chunks, and BM25 over pages; the ranks are fused
+by reciprocal rank, then re-ranked.
 
 Fusion: Cormack, Clarke and Buettcher, "Reciprocal Rank Fusion outperforms Condorcet and
 individual rank learning methods", SIGIR 2009.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Protocol
@@ -18,7 +19,10 @@ from rag.embed import Embedder
 from rag.keyword import KeywordIndex, tokens
 from rag.rerank import Reranker
 from rag.store import VectorStore
-from rag.types import Chunk, Hit, Search
+from rag.types import Document, Hit, Search
+
+Ranking = Sequence[tuple[str, float]]
+"""(id, score), best first."""
 
 RRF_K = 60
 """The constant of the paper: how much less the second rank counts than the first."""
@@ -77,7 +81,7 @@ class Retriever:
         self._top_k = top_k
         self._candidates = candidates
         self._lock = threading.Lock()
-        self._keyword: KeywordIndex | None = None
+        self._keyword: tuple[KeywordIndex, KeywordIndex] | None = None
         self._tokens: dict[str, list[str]] = {}
         self._languages: set[str] = set()
 
@@ -92,9 +96,10 @@ class Retriever:
         seconds: dict[str, float] = {}
 
         clock = time.perf_counter()
-        index = self._index()
+        chunk_index, page_index = self._indexes()
         terms = [t for language in sorted(self._languages) for t in tokens(query, language)]
-        keyword = index.search(terms, depth, documents)
+        keyword = chunk_index.search(terms, depth, documents)
+        pages = page_index.search(terms, depth, documents)
         clock = _lap(seconds, "keyword", clock)
 
         vector = self._embedder.embed_query(query)
@@ -102,9 +107,7 @@ class Retriever:
         dense = self._store.search(vector, depth, documents)
         clock = _lap(seconds, "dense", clock)
 
-        fused = fuse([[i for i, _ in keyword], [i for i, _ in dense]])
-        chunks = self._catalog.chunks_by_id(fused)
-        hits = self._hits(chunks, fused, keyword, dense)
+        hits = self._fused(keyword, dense, pages)
         clock = _lap(seconds, "fuse", clock)
 
         if self._reranker is not None:
@@ -112,24 +115,29 @@ class Retriever:
             _lap(seconds, "rerank", clock)
         return Search(query, tuple(hits[:wanted]), seconds, tuple(documents))
 
-    def _hits(
-        self,
-        chunks: Mapping[str, Chunk],
-        fused: Mapping[str, float],
-        keyword: Sequence[tuple[str, float]],
-        dense: Sequence[tuple[str, float]],
-    ) -> list[Hit]:
-        keyword_at = {i: (rank, score) for rank, (i, score) in enumerate(keyword, start=1)}
-        dense_at = {i: (rank, score) for rank, (i, score) in enumerate(dense, start=1)}
+    def _fused(self, keyword: Ranking, dense: Ranking, pages: Ranking) -> list[Hit]:
+        """Hits by the fused rank of their page; within a page by their own.
+
+        A page is ranked by its best chunk in BM25, by its best chunk in dense, and by BM25 over
+        its whole text, which finds what a question's words are spread over.
+        """
+        # Documents that are deleted or not ready yet have no chunks here, and are not shown.
+        chunks = self._catalog.chunks_by_id([i for i, _ in (*keyword, *dense)])
         documents = {d.id: d for d in self._catalog.documents()}
+        place = {i: _place(c.document_id, c.page) for i, c in chunks.items()}
+        by_chunk = fuse([[i for i, _ in ranking if i in chunks] for ranking in (keyword, dense)])
+        by_page = fuse(
+            [
+                list(dict.fromkeys(place[i] for i, _ in ranking if i in chunks))
+                for ranking in (keyword, dense)
+            ]
+            + [[i for i, _ in pages]]
+        )
         labels = self._catalog.labels((c.document_id, c.page) for c in chunks.values())
+        keyword_at, dense_at, page_at = _ranks(keyword), _ranks(dense), _ranks(pages)
         hits = []
-        for i, score in fused.items():
-            chunk = chunks.get(i)
-            # A document deleted between the two stages, or vectors whose document is not
-            # ready yet: neither may be shown.
-            if chunk is None or chunk.document_id not in documents:
-                continue
+        for i in sorted(by_chunk, key=lambda i: (-by_page[place[i]], -by_chunk[i])):
+            chunk = chunks[i]
             document = documents[chunk.document_id]
             keyword_rank, keyword_score = keyword_at.get(i, (None, None))
             dense_rank, dense_score = dense_at.get(i, (None, None))
@@ -137,13 +145,14 @@ class Retriever:
                 Hit(
                     chunk=chunk,
                     name=document.name,
-                    label=labels.get((chunk.document_id, chunk.page), ""),
+                    label=labels[chunk.document_id, chunk.page],
                     unit=document.unit,
                     dense_rank=dense_rank,
                     dense_score=dense_score,
                     keyword_rank=keyword_rank,
                     keyword_score=keyword_score,
-                    fused_score=score,
+                    page_rank=page_at.get(place[i], (None, None))[0],
+                    fused_score=by_page[place[i]],
                 )
             )
         return hits
@@ -157,26 +166,39 @@ class Retriever:
         ranked.sort(key=lambda h: -(h.rerank_score or 0.0))
         return ranked + hits[self._candidates :]
 
-    def _index(self) -> KeywordIndex:
+    def _indexes(self) -> tuple[KeywordIndex, KeywordIndex]:
+        """BM25 over chunks and over pages; tokens of what has not changed are kept."""
         with self._lock:
             if self._keyword is None:
                 documents = {d.id: d for d in self._catalog.documents() if d.state == "ready"}
                 kept: dict[str, list[str]] = {}
-                entries = []
-                for chunk in self._catalog.ready_chunks():
-                    document = documents.get(chunk.document_id)
-                    if document is None:
-                        continue
-                    words = self._tokens.get(chunk.id) or tokens(
-                        searched_text(document.name, chunk.heading, chunk.text),
-                        document.language,
-                    )
-                    kept[chunk.id] = words
-                    entries.append((chunk.id, chunk.document_id, words))
+
+                def words(key: str, document: Document, text: str) -> list[str]:
+                    kept[key] = self._tokens.get(key) or tokens(text, document.language)
+                    return kept[key]
+
+                chunks = [
+                    (c.id, d.id, words(c.id, d, searched_text(d.name, c.heading, c.text)))
+                    for c in self._catalog.ready_chunks()
+                    if (d := documents.get(c.document_id))
+                ]
+                pages = [
+                    (key, d.id, words(key, d, text))
+                    for document_id, number, text in self._catalog.ready_pages()
+                    if (d := documents.get(document_id)) and (key := _place(document_id, number))
+                ]
                 self._tokens = kept
                 self._languages = {d.language for d in documents.values()} or {"en"}
-                self._keyword = KeywordIndex(entries)
+                self._keyword = KeywordIndex(chunks), KeywordIndex(pages)
             return self._keyword
+
+
+def _place(document_id: str, page: int) -> str:
+    return f"{document_id}/{page}"
+
+
+def _ranks(ranking: Ranking) -> dict[str, tuple[int, float]]:
+    return {i: (rank, score) for rank, (i, score) in enumerate(ranking, start=1)}
 
 
 def _lap(seconds: dict[str, float], stage: str, since: float) -> float:

@@ -130,8 +130,10 @@ class Hit:
     keyword_rank: int | None = None
     keyword_score: float | None = None
     """BM25, unbounded."""
+    page_rank: int | None = None
+    """The rank of its page by BM25 over whole pages."""
     fused_score: float = 0.0
-    """Reciprocal rank fusion."""
+    """Reciprocal rank fusion over pages: chunks of one page share it."""
     rerank_score: float | None = None
     """The cross-encoder's score; None when re-ranking is off."""
 

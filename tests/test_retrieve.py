@@ -37,7 +37,8 @@ def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspac
     assert "4.2 bar" in hit.chunk.text
     assert (hit.name, hit.keyword_rank, hit.dense_rank) == ("pump.md", 1, 1)
     assert hit.keyword_score is not None and hit.dense_score is not None
-    assert hit.fused_score == pytest.approx(2 / 61)
+    assert hit.page_rank == 1
+    assert hit.fused_score == pytest.approx(3 / 61)
     assert hit.rerank_score is None
 
 
@@ -93,3 +94,15 @@ def test_documents_in_two_languages_are_searched_with_both_stemmers(
     assert job.wait(60)
     hit = workspace.search("Haus Wartungen").hits[0]
     assert (hit.name, hit.keyword_rank) == ("de.txt", 1)
+
+
+def test_a_page_that_has_all_the_words_beats_one_that_has_some(workspace: Workspace):
+    filler = " ".join(f"filler{i}" for i in range(150))
+    spread = f"The azimuth bearing is greased.\n\n{filler}\n\nUse twelve grams of lithium soap."
+    partial = f"The azimuth bearing is noisy.\n\n{filler}\n\nCall a technician then."
+    job = workspace.add_files(
+        [Upload("partial.txt", partial.encode()), Upload("spread.txt", spread.encode())]
+    )
+    assert job.wait(60)
+    hit = workspace.search("azimuth bearing lithium grams").hits[0]
+    assert (hit.name, hit.page_rank) == ("spread.txt", 1)
