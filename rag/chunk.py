@@ -1,8 +1,8 @@
 """Pages -> Chunks by character offset: `page.text[chunk.start:chunk.end] == chunk.text`. Pure.
 
 A chunk packs whole sentences (or lines, or table rows) of one page up to a size in the
-embedder's own tokens, and starts afresh under a heading. Overlap repeats whole sentences and
-never crosses a heading.
+embedder's own tokens, and starts afresh under a heading, unless the section so far is too short to
+stand alone. Overlap repeats whole sentences and never crosses such a border.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ _NAMESPACE = uuid.UUID("7b1d3c0e-8a0f-5b1e-9a51-f0076e0c4b7d")
 # A sentence's end, or a line's end: a line of a table, a list or a heading is a unit of its own.
 _BORDER = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w#*-])|[。！？]|\n+")
 _WORD = re.compile(r"\S+\s*")
+_SHORT_SECTION = 300
+"""Characters: a shorter section is kept with the one that follows it on the page. Page MRR@5 on
+two evaluation sets, fused: 0.72 -> 0.74 over the handbooks' corpus, with 6 % fewer chunks."""
 _LONGEST_RUN = 400
 """Characters: a longer run without a space (a data URL, a broken PDF) is cut."""
 
@@ -35,13 +38,16 @@ def chunk(
     path: list[Heading] = []
     for parsed in pages:
         page = parsed.page
-        cuts = [h for h in page.headings if 0 <= h.start < len(page.text)]
-        borders = sorted({0, len(page.text), *(h.start for h in cuts)})
-        for start, end in pairwise(borders):
-            for heading in cuts:
-                if heading.start == start:
-                    path = [h for h in path if h.level < heading.level] + [heading]
-            trail = " › ".join(h.title for h in path)
+        marks = {h.start: h for h in page.headings if 0 <= h.start < len(page.text)}
+        sections: list[tuple[int, int, str]] = []
+        for start, end in pairwise(sorted({0, len(page.text), *marks})):
+            if heading := marks.get(start):
+                path = [h for h in path if h.level < heading.level] + [heading]
+            if sections and sections[-1][1] - sections[-1][0] < _SHORT_SECTION:
+                sections[-1] = (sections[-1][0], end, sections[-1][2] or _trail(path))
+            else:
+                sections.append((start, end, _trail(path)))
+        for start, end, trail in sections:
             for a, b in _pack(page.text, start, end, count_tokens, max_tokens, overlap):
                 yield Chunk(
                     id=chunk_id(page.document_id, page.number, a, b),
@@ -52,6 +58,10 @@ def chunk(
                     text=page.text[a:b],
                     heading=trail,
                 )
+
+
+def _trail(path: Sequence[Heading]) -> str:
+    return " › ".join(h.title for h in path)
 
 
 def chunk_id(document_id: str, page: int, start: int, end: int) -> str:

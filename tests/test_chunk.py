@@ -49,21 +49,33 @@ def test_overlap_repeats_whole_sentences_and_keeps_the_size():
     assert [c.text for c in found] == ["A b c. D e f.", "D e f. G h i.", "G h i. J k l."]
 
 
+LONG = "Some words that fill a section. " * 10
+
+
 def test_a_heading_starts_a_chunk_and_names_those_below_it():
-    text = "Intro words.\nCare\nClean it.\nSafety\nKeep away."
-    marks = (Heading(13, 1, "Care"), Heading(28, 2, "Safety"))
-    found = chunks(page(text, headings=marks), size=50)
-    assert [(c.heading, c.text) for c in found] == [
-        ("", "Intro words."),
-        ("Care", "Care\nClean it."),
-        ("Care › Safety", "Safety\nKeep away."),
+    text = f"{LONG}\nCare\n{LONG}\nSafety\n{LONG}"
+    care, safety = text.index("Care"), text.index("Safety")
+    marks = (Heading(care, 1, "Care"), Heading(safety, 2, "Safety"))
+    found = chunks(page(text, headings=marks), size=500)
+    assert [(c.heading, c.start) for c in found] == [
+        ("", 0),
+        ("Care", care),
+        ("Care › Safety", safety),
     ]
+
+
+def test_a_short_section_stays_with_the_next():
+    text = "Care\nClean it.\nSafety\nKeep away."
+    marks = (Heading(0, 1, "Care"), Heading(15, 2, "Safety"))
+    (only,) = chunks(page(text, headings=marks), size=50)
+    assert (only.heading, only.text) == ("Care", text)
 
 
 def test_the_heading_path_goes_on_over_pages():
     first = page("A\ntext", 1, (Heading(0, 1, "A"),))
-    second = page("more text\nB\nother", 2, (Heading(10, 1, "B"),))
-    assert [c.heading for c in chunks(first, second)] == ["A", "A", "B"]
+    second = page(f"{LONG}\nB\nother", 2, (Heading(len(LONG) + 1, 1, "B"),))
+    found = chunks(first, second, page("last", 3), size=500)
+    assert [c.heading for c in found] == ["A", "A", "B", "B"]
 
 
 def test_a_page_without_words_gives_no_chunk():
