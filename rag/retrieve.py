@@ -92,7 +92,14 @@ class Retriever:
 
     def search(self, query: str, documents: Sequence[str] = (), top_k: int | None = None) -> Search:
         wanted = top_k or self._top_k
-        depth = max(self._candidates, wanted)
+        found = self._search(query, documents, max(self._candidates, wanted))
+        return replace(found, hits=found.hits[:wanted])
+
+    def search_all(self, query: str, documents: Sequence[str] = ()) -> Search:
+        """Every candidate of `search` in its order, for measuring what each stage found."""
+        return self._search(query, documents, self._candidates)
+
+    def _search(self, query: str, documents: Sequence[str], depth: int) -> Search:
         seconds: dict[str, float] = {}
 
         clock = time.perf_counter()
@@ -113,7 +120,7 @@ class Retriever:
         if self._reranker is not None:
             hits = self._rerank(self._reranker, query, hits)
             _lap(seconds, "rerank", clock)
-        return Search(query, tuple(hits[:wanted]), seconds, tuple(documents))
+        return Search(query, tuple(hits), seconds, tuple(documents))
 
     def _fused(self, keyword: Ranking, dense: Ranking, pages: Ranking) -> list[Hit]:
         """Hits by the fused rank of their page; within a page by their own.

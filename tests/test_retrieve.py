@@ -106,3 +106,11 @@ def test_a_page_that_has_all_the_words_beats_one_that_has_some(workspace: Worksp
     assert job.wait(60)
     hit = workspace.search("azimuth bearing lithium grams").hits[0]
     assert (hit.name, hit.page_rank) == ("spread.txt", 1)
+
+
+def test_all_candidates_are_there_to_be_measured_in_the_same_order(library: Workspace):
+    retriever = library.engines().retriever
+    shown = retriever.search("How long is the warranty?", top_k=1).hits
+    everything = retriever.search_all("How long is the warranty?").hits
+    assert len(everything) > 1
+    assert everything[:1] == shown
