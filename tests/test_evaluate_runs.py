@@ -26,7 +26,16 @@ GOLD = Gold({("a.pdf", 1): 1.0}, 1)
 
 def hit(page, dense=None, keyword=None, fused=0.1, rerank=None, document="a.pdf"):
     chunk = Chunk(f"{document}/{page}", document, page, 0, 10, "some words")
-    return Hit(chunk, document, "", "page", dense, 0.5, keyword, 3.0, fused, rerank)
+    return Hit(
+        chunk,
+        document,
+        "",
+        "page",
+        dense_rank=dense,
+        keyword_rank=keyword,
+        fused_score=fused,
+        rerank_score=rerank,
+    )
 
 
 def answer(text="It is blue [1].", pages=(1,), refused=False, rejected=0):
@@ -43,8 +52,6 @@ def answer(text="It is blue [1].", pages=(1,), refused=False, rejected=0):
 
 class FakeBench:
     """Finds page 1 first, answers as told, and fails for the questions in `failing`."""
-
-    depth = 50
 
     def __init__(self, answers=None, failing=()):
         self.answers = answers or {}
@@ -320,6 +327,7 @@ class TestStore:
             evidence=(("a.pdf", 1, 0, 5),),
             found=(Found("a.pdf", 1, 0, 5, keyword_rank=1),),
             answer=answer(),
+            cited=(("a.pdf", 1),),
             scores={"hit@5": (1.0, 1.0)},
         )
         store.create(self.run)
@@ -396,7 +404,11 @@ class TestBlame:
             Found("a.pdf", 2, 5, 9, keyword_rank=2, fused_score=0.2),
             Found("a.pdf", 1, 0, 5, keyword_rank=3, dense_rank=1, fused_score=0.1),
         ]
-        assert stage_ranks(found, GOLD) == {"keyword": 2, "dense": 1, "fused": 2}
+        assert stage_ranks(found, GOLD) == {"keyword": 2, "pages": None, "dense": 1, "fused": 2}
+
+    def test_a_page_that_only_the_page_search_found_leaves_a_gap(self):
+        found = [Found("a.pdf", 1, 0, 5, keyword_rank=1, page_rank=3, fused_score=0.3)]
+        assert stage_ranks(found, GOLD)["pages"] == 3
 
 
 def test_slices_group_records_and_keep_those_without_a_value():

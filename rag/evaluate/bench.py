@@ -29,11 +29,6 @@ class Bench(Protocol):
     """What a run needs of the place where it is held."""
 
     @property
-    def depth(self) -> int:
-        """How many hits a search asks for."""
-        ...
-
-    @property
     def embed(self) -> Embed: ...
 
     def check(self, cases: Sequence[Case]) -> list[Problem]:
@@ -57,7 +52,9 @@ class Bench(Protocol):
         """Whether none of the right places has any text to find."""
         ...
 
-    def search(self, case: Case) -> Search: ...
+    def search(self, case: Case) -> Search:
+        """Every candidate, so that each stage can be told."""
+        ...
 
     def ask(self, case: Case, engine: Literal["reader", "agent"]) -> Answer:
         """Raises LLMError when the provider fails."""
@@ -89,10 +86,6 @@ class LibraryBench:
             self._names.setdefault(document_id, name)
         # The whole library is asked without a filter, as the app does.
         self._scope = () if len(self._documents) == len(ready) else tuple(self._documents)
-
-    @property
-    def depth(self) -> int:
-        return self._workspace.settings.candidates
 
     @property
     def embed(self) -> Embed:
@@ -148,7 +141,7 @@ class LibraryBench:
         documents = self._asked(case)
         if documents is None:
             return Search(case.question, ())
-        return self._workspace.search(case.question, documents, self.depth)
+        return self._workspace.engines().retriever.search_all(case.question, documents)
 
     def ask(self, case: Case, engine: Literal["reader", "agent"]) -> Answer:
         documents = self._asked(case)

@@ -23,13 +23,16 @@ Blame = Literal[
 EXPLANATIONS: Mapping[str, str] = {
     "missing document": "The document that holds the answer is not in the library.",
     "page without text": "No text was read from the right page: it may be a picture.",
-    "not retrieved": "Neither the word search nor the meaning search found the right page.",
+    "not retrieved": "Neither the word searches nor the meaning search found the right page.",
     "ranked too low": "A search found the right page, but below the pages that are used.",
-    "fusion": "One search had the right page near the top; joining both pushed it down.",
+    "fusion": "One search had the right page near the top; joining them pushed it down.",
     "re-ranker": "The right page was near the top until the re-ranker moved it down.",
     "refused": "The right page was found, but the answer is a refusal.",
     "not cited": "The right page was found, but the answer cites other pages.",
 }
+
+
+_SEARCHES: tuple[Stage, ...] = ("keyword", "pages", "dense")
 
 
 def blame_retrieval(
@@ -54,7 +57,7 @@ def blame_retrieval(
         return "page without text"
     if fused is not None and fused <= k:
         return "re-ranker"
-    singles = [rank for stage in ("keyword", "dense") if (rank := ranks.get(stage)) is not None]
+    singles = [rank for stage in _SEARCHES if (rank := ranks.get(stage)) is not None]
     if not singles and final is None:
         return "not retrieved"
     return "fusion" if min(singles, default=k + 1) <= k else "ranked too low"

@@ -58,10 +58,6 @@ class PassageBench:
             collection.close()
 
     @property
-    def depth(self) -> int:
-        return self._settings.candidates
-
-    @property
     def embed(self) -> Embed:
         return self._embedder.embed
 
@@ -98,7 +94,7 @@ class PassageBench:
         collection = self._collection(case)
         if collection is None:
             return Search(case.question, ())
-        return collection.retriever.search(case.question, (), self.depth)
+        return collection.retriever.search_all(case.question)
 
     def ask(self, case: Case, engine: Literal["reader", "agent"]) -> Answer:
         collection = self._collection(case)

@@ -1,8 +1,8 @@
 """Collections of passages (a benchmark's own): every passage is one page of one document.
 
-A passage's title is its heading, so what is embedded and searched is title, then text, as in the
-app; chunking, embedding, BM25 and fusion are the app's too. A collection is indexed once, into a
-folder of its own beside the library.
+A passage's title is the heading above its text, as it would be in a Markdown file; chunking,
+embedding, BM25 and fusion are the app's own. A collection is indexed once, into a folder of its
+own beside the library.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from rag.settings import Settings
 from rag.store import VectorStore
 from rag.types import Document, Heading, Page, ParsedPage
 
+_LAYOUT = 1
+"""Counts up when `_page` changes, so that what was indexed before is not used again."""
 _BATCH = 64
 _SAMPLE = 50
 
@@ -143,14 +145,16 @@ class Collection:
 
 
 def _page(document_id: str, number: int, passage: Passage) -> ParsedPage:
+    text = f"{passage.title}\n\n{passage.text}" if passage.title else passage.text
     # A heading on every page, even without a title, else the last title would be carried on.
     heading = Heading(start=0, level=1, title=passage.title)
-    return ParsedPage(Page(document_id, number, passage.title, passage.text, headings=(heading,)))
+    return ParsedPage(Page(document_id, number, passage.title, text, headings=(heading,)))
 
 
 def _digest(passages: Sequence[Passage], settings: Settings) -> str:
     content = json.dumps(
         [
+            _LAYOUT,
             settings.chunk_tokens,
             settings.chunk_overlap,
             [(passage.id, passage.title, passage.text) for passage in passages],

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from rag.evaluate.compare import Comparison
 from rag.evaluate.metrics.retrieval import Place
 from rag.evaluate.names import metric
 from rag.evaluate.runs import Record, Run
-from rag.evaluate.scores import Summary, score_ranking, summarise
+from rag.evaluate.scores import Summary, score_ranking, slices, summarise
 from rag.evaluate.stages import STAGE_NAMES, Stage, ranking, stage_rankings, stage_ranks
 from rag.evaluate.stats import Estimate, Ratio, estimate
 
@@ -48,6 +49,8 @@ def results(run: Run, records: Sequence[Record]) -> dict[str, object]:
         "more": more,
         "intervals": {k: [_r(e.low), _r(e.high)] for k, e in summary.metrics.items()},
         "stages_ms": dict(summary.latency_ms),
+        "misses": misses(records),
+        "by_category": by_category(records, f"hit@{run.top_k}"),
         "with_pages": summary.counts["with_gold"],
         "errors": summary.errors,
         "problems": len(run.problems),
@@ -55,6 +58,21 @@ def results(run: Run, records: Sequence[Record]) -> dict[str, object]:
         "run": run.id,
         "state": run.state,
     }
+
+
+def by_category(records: Iterable[Record], key: str) -> dict[str, dict[str, object]]:
+    """One metric for each category that has it."""
+    table: dict[str, dict[str, object]] = {}
+    for name, group in slices(records, lambda one: one.category).items():
+        found = estimate([one.scores[key] for one in group if key in one.scores])
+        if found is not None:
+            table[name] = {"n": found.n, key: _rounded(found)}
+    return table
+
+
+def misses(records: Iterable[Record]) -> dict[str, int]:
+    """What lost the right pages -> how often, the most frequent first."""
+    return dict(Counter(record.blame for record in records if record.blame).most_common())
 
 
 def ablation(run: Run, records: Iterable[Record]) -> dict[str, dict[str, object]]:
@@ -126,8 +144,8 @@ def record(run: Run, one: Record) -> dict[str, object]:
             "answer": one.answer.text,
             "refused": one.answer.refused,
             "citations": [
-                {"doc": c.name, "page": c.page, "label": c.label, "quote": c.quote}
-                for c in one.answer.citations
+                {"doc": doc, "page": page, "label": c.label, "quote": c.quote}
+                for (doc, page), c in zip(one.cited, one.answer.citations, strict=True)
             ],
             "model": one.answer.receipt.model,
             "judge": dict(one.verdicts),
@@ -153,6 +171,8 @@ def table(run: Run, records: Sequence[Record], top: int | None = None) -> str:
         lines.append(
             f"  answered {summary.counts['answered']}, refused {summary.counts['refused']}"
         )
+    for blame, count in misses(records).items():
+        lines.append(f"  missed, {blame}: {count}")
     return "\n".join(lines)
 
 

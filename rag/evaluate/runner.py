@@ -21,7 +21,7 @@ from rag.evaluate.runs import Mode, Record, Run, RunStore, new_id
 from rag.evaluate.scores import score_answer, score_search
 from rag.evaluate.stages import Found, stage_ranks
 from rag.settings import Settings
-from rag.types import Answer, Citation, Hit, Search
+from rag.types import Answer, Hit, Search
 
 FAILURES_IN_A_ROW = 3
 """After so many a run stops: the provider is down, and each further try would cost time."""
@@ -251,23 +251,22 @@ def _searched(
 
 
 def _answered(bench: Bench, case: Case, record: Record, answer: Answer, seconds: float) -> Record:
-    def place(citation: Citation) -> Place:
-        return bench.place(citation.document_id, citation.page)
-
+    cited = tuple(bench.place(c.document_id, c.page) for c in answer.citations)
     gold = record.gold
     blame = record.blame
     if gold is not None and case.answerable:
-        cites = page_recall([place(c) for c in answer.citations], gold) > 0
-        blame = blame_answer(blame, refused=answer.refused, cites_gold=cites)
+        right = page_recall(cited, gold) > 0
+        blame = blame_answer(blame, refused=answer.refused, cites_gold=right)
     return replace(
         record,
         answer=answer,
+        cited=cited,
         seconds={
             **answer.receipt.seconds,
             "search_only": record.seconds["total"],
             "total": seconds,
         },
-        scores={**record.scores, **score_answer(case, answer, gold, place, bench.embed)},
+        scores={**record.scores, **score_answer(case, answer, gold, cited, bench.embed)},
         blame=blame,
     )
 
@@ -283,6 +282,7 @@ def _found(hit: Hit, place: Callable[[str, int], Place]) -> Found:
         keyword_score=hit.keyword_score,
         dense_rank=hit.dense_rank,
         dense_score=hit.dense_score,
+        page_rank=hit.page_rank,
         fused_score=hit.fused_score,
         rerank_score=hit.rerank_score,
     )

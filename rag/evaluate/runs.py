@@ -77,6 +77,8 @@ class Record:
     """The evidence's characters, where it could be located."""
     found: tuple[Found, ...] = ()
     answer: Answer | None = None
+    cited: tuple[tuple[str, int], ...] = ()
+    """The place of each of the answer's citations, named as in `right`."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Per stage of the search or the answer; `total` is wall time."""
     scores: Mapping[str, Ratio] = field(default_factory=dict)
@@ -149,13 +151,18 @@ class RunStore:
         raise NotFound(f"{name!r} {problem}. Runs: {kept}.")
 
     def records(self, run_id: str) -> dict[str, Record]:
-        """By case id; of a case that was asked again, the last. A torn line is left out."""
+        """By case id; of a case that was asked again, the last.
+
+        A line torn by a crash is left out: its case is asked again on resume. Raises
+        EvaluationError for a whole line that is not a record.
+        """
         found: dict[str, Record] = {}
-        for line in self._lines(run_id):
+        for number, line in enumerate(self._lines(run_id), 1):
             try:
-                record = _validated(_RECORD, line, run_id)
-            except EvaluationError:
-                continue  # torn by a crash: the case is asked again on resume
+                json.loads(line)
+            except ValueError:
+                continue
+            record = _validated(_RECORD, line, f"Line {number} of the run {run_id!r}")
             found[record.id] = record
         return found
 

@@ -13,7 +13,7 @@ from rag.evaluate.metrics.spans import Span
 from rag.evaluate.runs import Record
 from rag.evaluate.stages import Found, ranking
 from rag.evaluate.stats import Estimate, Ratio, estimate
-from rag.types import Answer, Citation
+from rag.types import Answer
 
 CUTS = (1, 3, 5, 10, 20)
 Scores = dict[str, Ratio]
@@ -67,12 +67,13 @@ def score_answer(
     case: Case,
     answer: Answer,
     gold: Gold | None,
-    place: Callable[[Citation], Place],
+    cited: Sequence[Place],
     embed: answers.Embed | None,
 ) -> Scores:
     """Every metric that applies. A refusal of an answerable question scores 0 on its answer.
 
-    `embed` gives semantic similarity; None leaves it out.
+    `cited` are the places of the answer's citations. `embed` gives semantic similarity; None
+    leaves it out.
     """
     scores = {
         "refusal_precision": refusal.precision(answer.refused, case.answerable),
@@ -81,7 +82,7 @@ def score_answer(
     }
     plain = dict(cost.per_answer(answer.receipt))
     if not answer.refused:
-        plain |= _cited(case, answer, gold, place)
+        plain |= _cited(case, answer, gold, cited)
     if case.answerable:
         plain |= _content(case, answer, embed)
     return scores | _plain(plain)
@@ -121,9 +122,8 @@ def slices(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str,
 
 
 def _cited(
-    case: Case, answer: Answer, gold: Gold | None, place: Callable[[Citation], Place]
+    case: Case, answer: Answer, gold: Gold | None, cited: Sequence[Place]
 ) -> dict[str, float]:
-    cited = [place(citation) for citation in answer.citations]
     receipt = answer.receipt
     found: dict[str, float | None] = {
         "cited": float(bool(cited)),
