@@ -65,15 +65,17 @@ def draw_table(documents: list[Document]) -> None:
         [{"Open": "Open", **row} for row in document_rows(documents)],
         hide_index=True,
         height="content" if len(documents) <= 15 else 560,
+        placeholder="",
         key="documents",
         alt="The documents in the library with their state, size and language",
         column_config={
             "Open": st.column_config.ButtonColumn("", key="open_row", on_click=open_row),
-            "Name": st.column_config.TextColumn(width=280),
+            "Name": st.column_config.TextColumn(width=240),
             "State": st.column_config.MultiselectColumn(
                 options=["Ready", "Reading", "Waiting", "Failed"],
                 color=["green", "blue", "gray", "red"],
             ),
+            "Pages": st.column_config.TextColumn(width=100),
             "Notes": st.column_config.NumberColumn(help="What to know about how it was read."),
             "Added": st.column_config.DatetimeColumn(format="D MMM YYYY"),
         },

@@ -8,8 +8,8 @@ from rag.types import Citation, Hit, Page, Unit
 def place(unit: Unit, number: int, label: str = "", heading: str = "") -> str:
     """The printed label where there is one, and the file page where the two differ.
 
-    Sections have no number printed anywhere, so the heading names them; a bare ordinal is the last
-    resort and is called a section, never a page.
+    Sections have no number printed anywhere, so the longer heading path names them; a bare ordinal
+    is the last resort and is called a section, never a page.
     """
     if unit == "page":
         same = label in ("", str(number))
@@ -18,7 +18,7 @@ def place(unit: Unit, number: int, label: str = "", heading: str = "") -> str:
         return f"slide {number} · {label}" if label else f"slide {number}"
     if unit == "sheet":
         return f"sheet {label}" if label else f"sheet {number}"
-    return heading or label or f"section {number}"
+    return (label if label.startswith(heading) else heading) or f"section {number}"
 
 
 def citation_place(citation: Citation) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
 from pages.ui import marked
@@ -24,6 +27,8 @@ from rag.ingest import FileProgress, Progress
 from rag.place import place
 from rag.settings import Settings
 from rag.types import Citation, Document, Receipt, Rejection, Search, Warning
+
+ROOT = Path(__file__).parents[1]
 
 
 def citation(**changes):
@@ -106,9 +111,8 @@ def test_nothing_written_in_an_answer_becomes_a_link_an_image_or_html(written):
 def test_only_known_elements_come_out_and_the_browser_knows_the_same_ones():
     nodes = tree("# A\n\n> q\n\n1. a\n   - b\n\n```js\nx\n```\n\n---\n\n*e* **s** `c`\\\nz", ())
     assert set(elements(nodes)) <= TAGS
-    script = (marked.__file__ or "").replace("marked.py", "answer.js")
-    with open(script, encoding="utf-8") as file:  # noqa: PTH123
-        listed = file.read().split("new Set([")[1].split("])")[0]
+    script = (ROOT / "pages" / "ui" / "answer.js").read_text("utf-8")
+    listed = script.split("new Set([")[1].split("])")[0]
     assert {name.strip(' "\n') for name in listed.split(",")} - {""} == TAGS
 
 
@@ -150,6 +154,7 @@ def test_only_what_surrounds_a_quote_is_shown_in_whole_paragraphs():
         (("slide", 2), "slide 2"),
         (("sheet", 1, "Budget, rows 101-200"), "sheet Budget, rows 101-200"),
         (("section", 4, "Plan", "Plan › Pay"), "Plan › Pay"),
+        (("section", 4, "Plan › Pay", "Plan"), "Plan › Pay"),
         (("section", 4, "Plan"), "Plan"),
         (("section", 4), "section 4"),
     ],
@@ -288,3 +293,12 @@ def test_every_file_that_did_not_simply_go_in_gets_one_line():
         r"**old\.pdf**: Already in the library\.",
         r"'bad\.pdf' is empty \(0 bytes\)\.",
     ]
+
+
+# The server
+
+
+def test_the_server_listens_to_this_computer_only_and_reports_to_nobody():
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert config["server"]["address"] == "localhost"
+    assert config["browser"]["gatherUsageStats"] is False

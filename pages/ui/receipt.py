@@ -86,6 +86,7 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
                     hit_rows(search.hits),
                     hide_index=True,
                     height="content",
+                    placeholder="",
                     alt=f"Passages found for {search.query}, with their scores",
                     column_config={
                         "Document": st.column_config.TextColumn(width=170),
