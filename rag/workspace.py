@@ -7,7 +7,7 @@ that needs them.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,6 +74,7 @@ class Workspace:
         self.models = ModelState("cold")
         self._loading = threading.Lock()
         self._engines: Engines | None = None
+        self._closed = False
         self._job: Job | None = None
         self._ingester = Ingester(
             self.catalog,
@@ -89,8 +90,10 @@ class Workspace:
 
     def close(self) -> None:
         self._ingester.close()
-        if self._engines is not None:
-            self._engines.store.close()
+        with self._loading:  # a warm-up under way would open the vectors again behind us
+            self._closed = True
+            if self._engines is not None:
+                self._engines.store.close()
         self.history.close()
         self.catalog.close()
         self._lock.release()
@@ -105,12 +108,18 @@ class Workspace:
             def load() -> None:
                 with suppress(FootnoteError):  # kept in `models`, raised to whoever needs them
                     self.engines()
+                if self.settings.llm_model:  # 4 s that the first answer would have to wait
+                    from rag.llm import load_litellm
+
+                    load_litellm()
 
             threading.Thread(target=load, name="warm-up", daemon=True).start()
 
     def engines(self) -> Engines:
         """Embedder, vectors and retriever, loaded once. Raises ModelError, DataFolderError."""
         with self._loading:
+            if self._closed:
+                raise FootnoteError("This workspace is closed.")
             if self._engines is None:
                 self.models = ModelState("loading")
                 try:
@@ -246,8 +255,8 @@ class Workspace:
         documents: Sequence[str] = (),
         history: Sequence[Turn] = (),
         engine: Engine = "auto",
-    ) -> Iterator[Event]:
-        """Events, the last of them Finished.
+    ) -> Generator[Event, None, None]:
+        """Events, the last of them Finished; closing it stops the model's reply.
 
         "auto" takes the model when one is connected, and the reader when it fails, saying so;
         "agent" raises LLMError instead. Raises ModelError when the embedder cannot be loaded.

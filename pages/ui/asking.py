@@ -35,7 +35,7 @@ def answer(workspace: Workspace, exchange: Exchange, earlier: Iterable[Exchange]
         waiting = workspace.models.state != "ready"
         # Closed at once when the user stops it: the provider then stops generating, too.
         events = workspace.ask(exchange.question, exchange.documents, turns(earlier))
-        with closing(events):  # type: ignore[type-var]  # it is a generator
+        with closing(events):
             made = _draw(events, waiting=waiting)
     except FootnoteError as error:
         history.failed(exchange.id, str(error))
@@ -66,13 +66,13 @@ def _draw(events: Iterable[Event], *, waiting: bool) -> Answer:
                 if running is None:
                     running = steps.status(label, type="step")
                 else:
-                    running.update(label=label)  # type: ignore[attr-defined]
+                    running.update(label=label)
             case SearchFinished(search):
                 running = running or steps.status("", type="step")
                 for hit in search.hits[:5]:
                     where = f"**{plain(hit.name)}** · {plain(hit_place(hit))}"
                     running.caption(f"{where}: {plain(preview(hit.chunk.text, 120))}")
-                running.update(label=f"Searched {found(search)}", state="complete")  # type: ignore[attr-defined]
+                running.update(label=f"Searched {found(search)}", state="complete")
                 running = None
             case PageRead(name, page):
                 steps.status(f"Read {plain(name)}, {page}", state="complete", type="step")
