@@ -5,9 +5,12 @@ import json
 
 import pytest
 
+from rag.errors import EvaluationError
 from rag.evaluate import cli
+from rag.evaluate.bench import LibraryBench
 from rag.evaluate.command import evaluate_in
 from rag.evaluate.load import load
+from rag.ingest import Upload
 from rag.settings import Settings
 
 PAGES = [
@@ -173,6 +176,13 @@ class TestPassages:
 
 
 class TestBadInput:
+    def test_nothing_is_evaluated_while_files_are_indexed(self, workspace, docs):
+        job = workspace.add_files([Upload("kettle.pdf", docs / "kettle.pdf")])
+        with pytest.raises(EvaluationError, match="being indexed"):
+            LibraryBench(workspace)
+        assert job.wait(30)
+        assert LibraryBench(workspace).document("kettle.pdf") is not None
+
     def test_a_malformed_set_is_refused_before_anything_is_asked(self, docs, tmp_path, capsys):
         path = tmp_path / "bad.jsonl"
         path.write_text('{"question": "Fine?"}\n{oops\n', encoding="utf-8")

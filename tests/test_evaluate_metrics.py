@@ -217,6 +217,7 @@ class TestCostAndLanguage:
         receipt = Receipt("agent", searches=(Search("q", ()),), llm_calls=2, prompt_tokens=50)
         assert "cost" not in cost.per_answer(receipt)
         assert cost.per_answer(receipt)["searches"] == 1
+        assert cost.per_answer(Receipt("reader")) == {"searches": 0}
 
     def test_language_of_question_and_answer(self):
         german = "Die Garantie gilt zwei Jahre ab dem Kauf des Gerätes im Geschäft."

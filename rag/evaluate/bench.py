@@ -73,8 +73,11 @@ class LibraryBench:
     def __init__(self, workspace: Workspace, names: Mapping[str, str] | None = None) -> None:
         """`names`: file name -> document id; None means every document that is ready.
 
-        An id that is not in the library, or not ready, counts as missing.
+        An id that is not in the library, or not ready, counts as missing. Raises EvaluationError
+        while files are being indexed: what is searched must not change during a run.
         """
+        if workspace.job is not None and not workspace.job.progress.finished:
+            raise EvaluationError("Files are being indexed. Evaluate when that is done.")
         self._workspace = workspace
         ready = {d.id: d for d in workspace.documents() if d.state == "ready"}
         if names is None:

@@ -25,6 +25,7 @@ from rag.workspace import Workspace
 RUNS = "runs"
 """The folder inside the data folder."""
 _SHOWN_PROBLEMS = 20
+_TELL_EVERY_S = 15
 
 
 def evaluate(options: argparse.Namespace, settings: Settings) -> int:
@@ -226,10 +227,9 @@ def _progress() -> Callable[[Progress], None]:
 
     def show(progress: Progress) -> None:
         nonlocal last
-        now = time.monotonic()
-        if now - last < 5:
+        if time.monotonic() - last < _TELL_EVERY_S:
             return
-        last = now
+        last = time.monotonic()
         left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
         failed = f", {progress.errors} failed" if progress.errors else ""
         _tell(f"Asked {progress.done} of {progress.total}{failed}{left}.")
@@ -242,7 +242,7 @@ def _indexing() -> Callable[[str, int, int], None]:
 
     def show(name: str, done: int, total: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= 5:
+        if time.monotonic() - last >= _TELL_EVERY_S:
             last = time.monotonic()
             _tell(f"Indexed {done} of {total} chunks{' of ' + name if name else ''}.")
 

@@ -28,11 +28,13 @@ def latencies_ms(stages: Iterable[Mapping[str, float]]) -> dict[str, Percentiles
 
 
 def per_answer(receipt: Receipt) -> dict[str, float]:
-    """Counts of one answer; `cost` (US dollars) only where the model has a known price."""
-    counts = {
-        "searches": float(len(receipt.searches)),
-        "llm_calls": float(receipt.llm_calls),
-        "prompt_tokens": float(receipt.prompt_tokens),
-        "completion_tokens": float(receipt.completion_tokens),
-    }
+    """Counts of one answer: those of a model where one answered, `cost` (US dollars) where that
+    model has a known price."""
+    counts = {"searches": float(len(receipt.searches))}
+    if receipt.engine == "agent":
+        counts |= {
+            "llm_calls": float(receipt.llm_calls),
+            "prompt_tokens": float(receipt.prompt_tokens),
+            "completion_tokens": float(receipt.completion_tokens),
+        }
     return counts if receipt.cost is None else {**counts, "cost": receipt.cost}
