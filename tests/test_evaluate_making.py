@@ -37,6 +37,9 @@ class Library:
     def document(self, name):
         return {"report.pdf": REPORT, "plan.md": PLAN}.get(name)
 
+    def page(self, document, number):
+        return PAGES[document.id][number - 1]
+
     def pages(self, document):
         return PAGES[document.id]
 

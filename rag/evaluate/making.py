@@ -26,6 +26,8 @@ class Documents(Protocol):
         """None when it is not in the library."""
         ...
 
+    def page(self, document: Document, number: int) -> Page: ...
+
     def pages(self, document: Document) -> list[Page]: ...
 
 
@@ -149,15 +151,13 @@ def _check(line: Quoted, documents: Documents) -> Quoted | str:
     document = documents.document(line.doc)
     if document is None:
         return f"{line.doc!r} is not in the library." if line.doc else "Choose a document."
-    numbered = document.unit in NUMBERED
-    pages = documents.pages(document)
-    if line.page is not None and numbered:
-        if line.page > len(pages):
-            return f"{line.doc!r} has {len(pages)} {document.unit}s, not {line.page}."
-        pages = [page for page in pages if page.number == line.page]
+    number = line.page if document.unit in NUMBERED else None
+    if number is not None and not 1 <= number <= document.page_count:
+        return f"{line.doc!r} has {document.page_count} {document.unit}s, not {number}."
     if not line.text.strip():
-        if numbered and line.page is not None:
-            return Quoted(line.doc, line.page)
+        if number is not None:
+            return Quoted(line.doc, number)
         return f"Quote the words in {line.doc!r} that hold the answer."
+    pages = documents.pages(document) if number is None else [documents.page(document, number)]
     found = confirm(line.text, pages, document)
     return found if isinstance(found, str) else quoted(replace(found, name=line.doc))
