@@ -1,6 +1,6 @@
 """Text -> the spans of its sentences, in order. Pure.
 
-A list item, a Markdown heading and a Markdown table row are units of their own, whatever their
+A list item, a heading and a Markdown table row are units of their own, whatever their
 punctuation; a paragraph is split after full stops that end a sentence, and a line break inside it
 means nothing. Bullets, `#` marks and the rule under a table's header belong to no unit.
 
@@ -11,13 +11,16 @@ warns on Python 3.12 and takes list items apart; models for it are larger than t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 LONGEST = 600
 """Characters; a longer unit (a table drawn without rules, a list without bullets) is cut at line
 ends into pieces of half of that."""
 
 _RULE_MARKS = frozenset("|:-_=* \t")
+_LONGEST_TITLE = 80
+_LAST_LINE = 0.6
+
 _HEADING = re.compile(r"#{1,6}\s+")
 _BULLET = re.compile(r"(?:[-*+•·▪▫◦‣●○■□–—✓►➢]|\uf0b7|>)\s+(?=\S)")
 _NUMBERED = re.compile(r"\(?(?:\d{1,3}(?:\.\d{1,3}){0,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]\s+(?=\S)")
@@ -45,19 +48,34 @@ _BEFORE_NUMBERS = _words(
 """No end of a sentence when a number follows: "No. 5", "Fig. 2"."""
 
 
-def split(text: str) -> list[tuple[int, int]]:
-    """Spans `(start, end)`, half-open, without white space at their ends."""
+def split(text: str, headings: Sequence[tuple[int, int]] = ()) -> list[tuple[int, int]]:
+    """Spans `(start, end)`, half-open, without white space at their ends.
+
+    `headings`: spans whose lines are known to be headings, marked as such or not.
+    """
     spans: list[tuple[int, int]] = []
-    for start, end, whole in _blocks(text):
+    for start, end, whole in _blocks(text, headings):
         for span in [(start, end)] if whole else _sentences(text, start, end):
             spans.extend(_cut(text, *span))
     return spans
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
+def is_title(line: str) -> bool:
+    """A line Set Like This, or LIKE THIS, with no full stop: most likely a heading."""
+    words = re.findall(r"[^\W\d_]{4,}", line)
+    return (
+        bool(words)
+        and len(line) <= _LONGEST_TITLE
+        and line.rstrip()[-1] not in ".!;:,-"
+        and all(word[0].isupper() for word in words)
+        and (line.isupper() or len(line.split()) > 1)
+    )
+
+
+def _blocks(text: str, headings: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, bool]]:
     """Start, end, and whether the block is one unit."""
     begun: int | None = None
-    last = 0
+    last = width = 0
     for line in re.finditer(r"[^\n]+|\n[^\S\n]*(?=\n)", text):
         content = line[0].lstrip()
         first = line.end() - len(content)
@@ -65,17 +83,27 @@ def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
         row = content.startswith("|")
         heading = _HEADING.match(content)
         bullet = _BULLET.match(content)
-        if begun is not None and (rule or row or heading or bullet or _NUMBERED.match(content)):
+        known = any(start <= first < end for start, end in headings)
+        # Wrapped lines are about as wide as each other, so a short one was the last.
+        fresh = content[:1].isupper() and width < _LAST_LINE * len(content)
+        width = len(content)
+        if begun is not None and (
+            rule or row or heading or known or bullet or fresh or _NUMBERED.match(content)
+        ):
             yield begun, last, False
             begun = None
         if rule:
             continue
-        if row or heading:
+        if row or heading or known:
             yield first + (heading.end() if heading else 0), line.end(), True
             continue
         if begun is None:
             begun = first + (bullet.end() if bullet else 0)
         last = line.end()
+        # A title closes its block unless the next line goes on in lower case.
+        if begun == first and is_title(content) and not text[last + 1 : last + 2].islower():
+            yield begun, last, True
+            begun = None
     if begun is not None:
         yield begun, last, False
 
@@ -87,7 +115,9 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if not following:
             continue
         if mark[0][0] in ".!?…" and (
-            following[0].islower() or _abbreviates(text[begun : mark.start()], mark[0], following)
+            following[0].islower()
+            or following[0] in "/,;:%)"
+            or _abbreviates(text[begun : mark.start()], mark[0], following)
         ):
             continue
         yield begun, mark.end()

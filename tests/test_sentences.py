@@ -61,6 +61,29 @@ def test_headings_are_units_without_their_marks():
     ]
 
 
+def test_titles_without_marks_are_units():
+    assert sentences("Dental Care For Children\nTeeth are covered.") == [
+        "Dental Care For Children",
+        "Teeth are covered.",
+    ]
+    assert len(sentences("WHAT IF I MOVE?\nTell us. Soon.")) == 3
+    assert len(sentences("The Northwind Standard\nplan covers it.")) == 1
+    assert len(sentences("the plan\nThe end")) == 1
+
+
+def test_known_headings_are_units():
+    text = "of the plan in detail,\nand more\nIt is paid in full."
+    assert split(text, [(0, 31)]) == [(0, 22), (23, 31), (32, 51)]
+
+
+def test_a_short_line_ends_its_block_when_a_sentence_begins_below():
+    assert sentences("- a passport\n- a photo\nThe office is open on weekdays.") == [
+        "a passport",
+        "a photo",
+        "The office is open on weekdays.",
+    ]
+
+
 def test_table_rows_are_units_and_the_rule_is_none():
     text = "Prices\n| Plan | Cost |\n|------|:----:|\n| A. Basic | $ 1. Or 2 |\nEnd."
     assert sentences(text) == ["Prices", "| Plan | Cost |", "| A. Basic | $ 1. Or 2 |", "End."]

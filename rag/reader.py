@@ -1,0 +1,240 @@
+"""Question -> an answer without any language model: the sentences that answer it, or a refusal.
+
+Search, take the best passages apart into sentences, weigh each by meaning and by words, quote the
+best. Every word of an answer is the documents' own, so nothing in it can be made up.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from rag import cite
+from rag.candidates import Candidate, candidates
+from rag.embed import Embedder
+from rag.errors import NotFound
+from rag.retrieve import Searcher
+from rag.support import (
+    THRESHOLD,
+    choose,
+    content_words,
+    coverage,
+    relevance,
+    spoken,
+    support,
+    word_weights,
+)
+from rag.types import (
+    Answer,
+    Citation,
+    Document,
+    Event,
+    Finished,
+    Hit,
+    Page,
+    Receipt,
+    Rejection,
+    Search,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Turn,
+)
+from rag.wording import markdown, marked, refusal
+
+MOST_HITS = 8
+"""Passages that are read."""
+MOST_SENTENCES = 40
+"""Embedded for one question, in one batch: 0.2 to 0.4 s on two cores."""
+LONGEST_EMBEDDED = 400
+"""Characters of a candidate that are embedded; the length of the longest slows the whole batch."""
+NEAREST = 3
+"""Passages shown with a refusal."""
+SHORT_QUESTION = 2
+"""Content words up to which a question is a follow-up of the one before it."""
+
+_WORD = re.compile(r"\w")
+
+
+class Library(Protocol):
+    def documents(self) -> list[Document]: ...
+
+    def document(self, document_id: str) -> Document: ...
+
+    def page(self, document_id: str, number: int) -> Page: ...
+
+
+class Reader:
+    """Answers in the documents' own sentences."""
+
+    def __init__(self, searcher: Searcher, embedder: Embedder, library: Library) -> None:
+        self._searcher = searcher
+        self._embedder = embedder
+        self._library = library
+
+    def answer(
+        self, question: str, documents: Sequence[str] = (), history: Sequence[Turn] = ()
+    ) -> Iterator[Event]:
+        """The last event is Finished. `documents` are ids; empty means the whole library."""
+        started = time.perf_counter()
+        searched = [
+            document
+            for document in self._library.documents()
+            if document.state == "ready" and (not documents or document.id in documents)
+        ]
+        query = standalone(question, history)
+        if excuse := _excuse(query, searched):
+            yield TextDelta(excuse)
+            yield Finished(Answer(excuse, (), Receipt("reader"), refused=True))
+            return
+
+        yield SearchStarted(query)
+        search = self._searcher.search(query, documents)
+        read = time.perf_counter()
+        yield SearchFinished(search)
+
+        chosen = self._read(query, search)
+        citations: list[Citation] = []
+        rejections: list[Rejection] = []
+        text = ""
+        for group in chosen:
+            outcome = _quote(group)
+            if isinstance(outcome, Rejection):
+                rejections.append(outcome)
+                continue
+            citations.append(outcome)
+            piece = ("\n\n" if text else "") + marked(markdown(group), len(citations))
+            text += piece
+            yield TextDelta(piece)
+        refused = not citations
+        if refused:
+            text = refusal(searched, bool(search.hits))
+            yield TextDelta(text)
+        done = time.perf_counter()
+        receipt = Receipt(
+            engine="reader",
+            searches=(search,),
+            seconds={"search": read - started, "read": done - read, "total": done - started},
+            quotes_verified=len(citations),
+            rejections=tuple(rejections),
+        )
+        nearest = search.hits[:NEAREST] if refused else ()
+        yield Finished(Answer(text, tuple(citations), receipt, refused, nearest))
+
+    def _read(self, query: str, search: Search) -> list[list[Candidate]]:
+        """Runs of neighbouring sentences that answer, best first; none when nothing does."""
+        found = candidates(self._passages(search))
+        shares = _shares(query, found)
+        # Those that share the most words with the question; the others are not embedded.
+        order = sorted(range(len(found)), key=lambda i: -relevance(0.0, *shares[i]))
+        kept = sorted(order[:MOST_SENTENCES])
+        found, shares = [found[i] for i in kept], [shares[i] for i in kept]
+        if not found:
+            return []
+        vectors = self._embedder.embed([c.shown[:LONGEST_EMBEDDED] for c in found])
+        cosines = [float(c) for c in vectors @ self._embedder.embed_query(query)]
+        scores = [relevance(c, *share) for c, share in zip(cosines, shares, strict=True)]
+        best = found[scores.index(max(scores))]
+        if support(max(cosines), _found(query, best)) < THRESHOLD:
+            return []
+        picked = choose(scores, vectors, [candidate.place for candidate in found])
+        return _runs([found[i] for i in picked])
+
+    def _passages(self, search: Search) -> Iterator[tuple[int, Hit, Page, Document]]:
+        for rank, hit in enumerate(search.hits[:MOST_HITS]):
+            try:
+                document = self._library.document(hit.chunk.document_id)
+                page = self._library.page(hit.chunk.document_id, hit.chunk.page)
+            except NotFound:
+                continue  # deleted since the search
+            yield rank, hit, page, document
+
+
+def standalone(question: str, history: Sequence[Turn]) -> str:
+    """What to search for: a short follow-up ("and for children?") needs the question before it."""
+    query = question.strip()
+    for turn in reversed(history):
+        if len(content_words(query)) > SHORT_QUESTION:
+            break
+        query = f"{turn.question.strip()} {query}"
+    return query
+
+
+def _shares(query: str, found: Sequence[Candidate]) -> list[tuple[float, float, int]]:
+    """For each candidate: share of the question in it, in its passage, and the passage's rank."""
+    everything = [candidate.words | candidate.context for candidate in found]
+    passages: dict[int, frozenset[str]] = {}
+    for candidate, words in zip(found, everything, strict=True):
+        passages[candidate.rank] = passages.get(candidate.rank, frozenset()) | words
+    weights = {
+        language: word_weights(content_words(query, language), everything)
+        for language in {candidate.document.language for candidate in found}
+    }
+    return [
+        (
+            coverage(weights[c.document.language], c.words, c.context),
+            coverage(weights[c.document.language], passages[c.rank]),
+            c.rank,
+        )
+        for c in found
+    ]
+
+
+def _found(query: str, best: Candidate) -> float | None:
+    language = best.document.language
+    if spoken(query, language) != language:
+        return None
+    words = content_words(query, language)
+    return len(words & (best.words | best.context)) / max(1, len(words))
+
+
+def _runs(chosen: Sequence[Candidate]) -> list[list[Candidate]]:
+    """Neighbours on a page become one quote, in reading order; runs stay best first."""
+    runs: list[list[Candidate]] = []
+    for candidate in chosen:
+        beside = [run for run in runs if run[0].place == candidate.place]
+        if any(run[0].start < candidate.end and candidate.start < run[-1].end for run in beside):
+            continue  # an item of a list that is quoted as a whole, or the other way round
+        text = candidate.page.text
+        for run in beside:
+            if run[-1].end <= candidate.start and not _WORD.search(
+                text, run[-1].end, candidate.start
+            ):
+                run.append(candidate)
+                break
+            if candidate.end <= run[0].start and not _WORD.search(
+                text, candidate.end, run[0].start
+            ):
+                run.insert(0, candidate)
+                break
+        else:
+            runs.append([candidate])
+    return runs
+
+
+def _quote(run: Sequence[Candidate]) -> Citation | Rejection:
+    first, last = run[0], run[-1]
+    return cite.verify(
+        first.page.text[first.start : last.end],
+        first.page,
+        first.document,
+        first.hit.chunk.heading,
+        near=first.start,
+    )
+
+
+def _excuse(query: str, searched: Sequence[Document]) -> str:
+    """Why nothing is searched, "" when it can be."""
+    if not searched:
+        return (
+            "There is no document to search yet. Add files in the library, and ask again when "
+            "they are indexed."
+        )
+    if not content_words(query):
+        return (
+            "The question has no word to search for. Name what you want to know, for example "
+            "“How many days of leave are there?”"
+        )
+    return ""

@@ -1,0 +1,366 @@
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rag.candidates import candidates, row_text
+from rag.errors import NotFound
+from rag.keyword import tokens
+from rag.reader import Reader, standalone
+from rag.support import choose, content_words, coverage, spoken, support, word_weights
+from rag.types import (
+    Chunk,
+    Document,
+    Finished,
+    Heading,
+    Hit,
+    Page,
+    Search,
+    SearchFinished,
+    SearchStarted,
+    TextDelta,
+    Turn,
+)
+from rag.wording import marked, plain
+from tests.fakes import WordEmbedder
+
+
+class Shelf:
+    """A library and a searcher over whole pages, best word overlap first."""
+
+    def __init__(self, *pages: Page, language: str = "en", unit: str = "page") -> None:
+        self.pages = {(page.document_id, page.number): page for page in pages}
+        self.language = language
+        self.unit = unit
+        self.queries: list[str] = []
+
+    def documents(self) -> list[Document]:
+        ids = sorted({document_id for document_id, _ in self.pages})
+        return [self.document(document_id) for document_id in ids]
+
+    def document(self, document_id: str) -> Document:
+        return Document(
+            document_id,
+            f"{document_id}.pdf",
+            "application/pdf",
+            1,
+            "2026-01-01T00:00:00Z",
+            state="ready",
+            unit=self.unit,
+            language=self.language,
+        )
+
+    def page(self, document_id: str, number: int) -> Page:
+        try:
+            return self.pages[document_id, number]
+        except KeyError:
+            raise NotFound(f"no page {number}") from None
+
+    def search(self, query: str, documents: Sequence[str] = (), top_k: int | None = None) -> Search:
+        self.queries.append(query)
+        asked = set(tokens(query))
+        found = [p for p in self.pages.values() if not documents or p.document_id in documents]
+        found.sort(key=lambda page: -len(asked & set(tokens(page.text))))
+        hits = [
+            Hit(
+                Chunk(
+                    f"{page.document_id}-{page.number}",
+                    page.document_id,
+                    page.number,
+                    0,
+                    len(page.text),
+                    page.text,
+                    "",
+                ),
+                f"{page.document_id}.pdf",
+                page.label,
+                self.unit,
+            )
+            for page in found
+        ]
+        return Search(query, tuple(hits), {"dense": 0.01}, tuple(documents))
+
+
+LEAVE = """Annual leave
+
+Every employee is entitled to 25 days of annual leave. Unused leave expires on 31 March of the
+following year. The canteen opens at noon.
+
+| Grade | Days of sick leave |
+|-------|--------------------|
+| Junior | 10 working days |
+| Senior | 15 working days |
+
+To apply for parental leave you need:
+- the birth certificate of the child. A copy is enough
+- a signed form
+- the agreement of the manager
+
+The offices are closed on public holidays."""
+TRAVEL = """Travel expenses
+
+Hotel costs are refunded up to 120 euros for each night. See [3] for *all* rates.
+Receipts must be handed in within 14 days."""
+
+
+@pytest.fixture
+def shelf():
+    return Shelf(
+        Page("handbook", 1, "i", LEAVE, headings=(Heading(0, 1, "Annual leave"),)),
+        Page("travel", 1, "", TRAVEL, headings=(Heading(0, 1, "Travel expenses"),)),
+    )
+
+
+def ask(shelf, question, documents=(), history=()):
+    reader = Reader(shelf, WordEmbedder(), shelf)
+    return list(reader.answer(question, documents, history))
+
+
+def answer(shelf, question, documents=(), history=()):
+    return ask(shelf, question, documents, history)[-1].answer
+
+
+def test_an_answer_is_the_sentence_that_answers_with_its_place(shelf):
+    reply = answer(shelf, "How many days of annual leave is an employee entitled to?")
+    assert not reply.refused
+    first = reply.citations[0]
+    assert first.quote == "Every employee is entitled to 25 days of annual leave."
+    assert LEAVE[first.start : first.end] == first.quote
+    assert (first.document_id, first.page, first.label) == ("handbook", 1, "i")
+    assert reply.text.startswith("Every employee is entitled to 25 days of annual leave [1].")
+
+
+def test_every_marker_has_a_citation_and_every_citation_a_marker(shelf):
+    reply = answer(shelf, "When does unused annual leave expire, and how many days are there?")
+    for number in range(1, len(reply.citations) + 1):
+        assert f" [{number}]" in reply.text
+    assert f"[{len(reply.citations) + 1}]" not in reply.text
+
+
+def test_neighbouring_sentences_become_one_quote():
+    text = "The plan covers dental care for adults. The plan covers dental care for young children."
+    reply = answer(Shelf(Page("plan", 1, "", text)), "Does the plan cover dental care?")
+    assert [citation.quote for citation in reply.citations] == [text]
+
+
+def test_a_list_is_quoted_with_the_line_that_introduces_it(shelf):
+    reply = answer(shelf, "What do you need to apply for parental leave?")
+    quote = reply.citations[0].quote
+    assert quote.startswith("To apply for parental leave")
+    assert quote.endswith("the agreement of the manager")
+    assert reply.text == (
+        "To apply for parental leave you need:\n"
+        "- the birth certificate of the child. A copy is enough\n"
+        "- a signed form\n"
+        "- the agreement of the manager [1]"
+    )
+
+
+def test_a_table_row_is_shown_with_its_header_and_quoted_as_it_is(shelf):
+    reply = answer(shelf, "How many working days of sick leave does a senior have?")
+    assert "- Grade: Senior; Days of sick leave: 15 working days [1]" in reply.text
+    assert "Senior | 15 working days" in reply.citations[0].quote
+
+
+def test_a_heading_is_no_answer(shelf):
+    reply = answer(shelf, "What about annual leave?")
+    assert all(citation.quote != "Annual leave" for citation in reply.citations)
+
+
+def test_a_question_that_nothing_answers_is_refused_with_the_nearest_passages(shelf):
+    reply = answer(shelf, "Which planet has the largest moon?")
+    assert reply.refused
+    assert reply.citations == ()
+    assert "None of the 2 documents" in reply.text
+    assert len(reply.nearest) == 2
+
+
+def test_a_refusal_about_one_document_names_it(shelf):
+    reply = answer(shelf, "How many days of annual leave is an employee entitled to?", ["travel"])
+    assert reply.refused
+    assert "“travel.pdf” does not seem to answer" in reply.text
+    assert reply.receipt.searches[0].documents == ("travel",)
+
+
+@pytest.mark.parametrize("question", ["", "  ", "?", "what is it", "et pourquoi ?"])
+def test_a_question_without_content_words_is_refused_unsearched(shelf, question):
+    events = ask(shelf, question)
+    assert [type(event) for event in events] == [TextDelta, Finished]
+    assert "no word to search for" in events[-1].answer.text
+    assert shelf.queries == []
+
+
+def test_an_empty_library_is_named_as_the_reason():
+    reply = answer(Shelf(), "How many days of leave are there?")
+    assert reply.refused
+    assert "no document" in reply.text
+
+
+def test_events_come_in_order_and_the_deltas_are_the_text(shelf):
+    events = ask(shelf, "How many days of annual leave is an employee entitled to?")
+    assert isinstance(events[0], SearchStarted)
+    assert isinstance(events[1], SearchFinished)
+    text = "".join(event.text for event in events if isinstance(event, TextDelta))
+    assert text == events[-1].answer.text
+
+
+def test_the_receipt_tells_how_it_came_about(shelf):
+    reply = answer(shelf, "How many days of annual leave is an employee entitled to?")
+    receipt = reply.receipt
+    assert receipt.engine == "reader"
+    assert receipt.quotes_verified == len(reply.citations)
+    assert [search.query for search in receipt.searches] == shelf.queries
+    assert receipt.seconds["total"] >= receipt.seconds["search"] + receipt.seconds["read"] - 1e-6
+
+
+def test_a_short_follow_up_is_searched_with_the_question_before_it(shelf):
+    history = [Turn("How are hotel costs refunded?", "Up to 120 euros.")]
+    answer(shelf, "And for managers?", history=history)
+    assert shelf.queries == ["How are hotel costs refunded? And for managers?"]
+
+
+def test_follow_ups_of_follow_ups_go_back_to_a_whole_question():
+    history = [
+        Turn("Old question about the canteen menu today", ""),
+        Turn("How are hotel costs refunded?", ""),
+        Turn("And for managers?", ""),
+    ]
+    assert standalone("Why?", history) == "How are hotel costs refunded? And for managers? Why?"
+
+
+def test_a_whole_question_stands_alone():
+    history = [Turn("How are hotel costs refunded?", "")]
+    question = "How many days of annual leave does a manager get?"
+    assert standalone(question, history) == question
+
+
+def test_a_document_deleted_after_the_search_is_passed_over(shelf):
+    class Forgetful(Shelf):
+        def page(self, document_id: str, number: int) -> Page:
+            raise NotFound("gone")
+
+    reader = Reader(shelf, WordEmbedder(), Forgetful(*shelf.pages.values()))
+    reply = list(reader.answer("How many days of annual leave are there?"))[-1].answer
+    assert reply.refused
+
+
+def test_document_text_cannot_pose_as_a_marker_or_as_markup(shelf):
+    reply = answer(shelf, "Where do I see all rates?")
+    assert "\\[\u20603\\]" in reply.text
+    assert "\\*all\\*" in reply.text
+
+
+def test_at_most_forty_sentences_are_embedded():
+    text = "\n\n".join(f"The annual leave rule number {n} is about leave." for n in range(100))
+    shelf, embedder = Shelf(Page("long", 1, "", text)), WordEmbedder()
+    list(Reader(shelf, embedder, shelf).answer("What is annual leave rule number 7?"))
+    assert len(embedder.embedded) <= 40
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1. First\n point", "1\\. First point"),
+        ("# no heading", "\\# no heading"),
+        ("> no quote", "\\> no quote"),
+        ("- no item", "\\- no item"),
+        ("costs $5 <b>", "costs \\$5 \\<b>"),
+        ("snake_case _this_", "snake_case \\_this\\_"),
+        (":red[text] at 10:30", "\\:red\\[text\\] at 10:30"),
+        ("12 days", "12 days"),
+    ],
+)
+def test_document_text_shows_as_it_is_written(text, shown):
+    assert plain(text) == shown
+
+
+def test_the_marker_stands_before_the_closing_punctuation():
+    assert marked("It ends.", 2) == "It ends [2]."
+    assert marked("終わり。", 1) == "終わり [1]。"
+    assert marked("an item", 3) == "an item [3]"
+
+
+def found_in(text, **page):
+    shelf = Shelf(Page("d", 1, "", text, **page))
+    hit = shelf.search("x").hits[0]
+    return candidates([(0, hit, shelf.page("d", 1), shelf.document("d"))])
+
+
+def test_only_sentences_inside_the_passage_are_candidates():
+    text = "The first sentence is here. The second sentence is there. The third is far away."
+    shelf = Shelf(Page("d", 1, "", text))
+    chunk = Chunk("c", "d", 1, 28, 57, text[28:57])
+    hit = Hit(chunk, "d.pdf", "", "page")
+    found = candidates([(0, hit, shelf.page("d", 1), shelf.document("d"))])
+    assert [candidate.shown for candidate in found] == ["The second sentence is there."]
+
+
+def test_overlapping_passages_give_each_sentence_once():
+    shelf = Shelf(Page("d", 1, "", "A sentence that is in both of the passages."))
+    hit, page, document = shelf.search("x").hits[0], shelf.page("d", 1), shelf.document("d")
+    assert len(candidates([(0, hit, page, document), (1, hit, page, document)])) == 1
+
+
+def test_headings_titles_and_table_headers_are_no_candidates():
+    text = (
+        "# Benefits of the plan\nCare For All Children\n"
+        "The plan covers every child until the age of eighteen years.\n\n"
+        "| Name of plan | Price |\n| --- | --- |\n| The basic plan | 12 euros |"
+    )
+    assert [candidate.shown for candidate in found_in(text)] == [
+        "The plan covers every child until the age of eighteen years.",
+        "Name of plan: The basic plan; Price: 12 euros",
+    ]
+
+
+def test_a_candidate_knows_the_words_of_its_headings_and_name():
+    text = "Dental care\nIt is paid in full every second year."
+    (candidate,) = found_in(text, headings=(Heading(0, 1, "Dental care"),))
+    assert content_words("dental care") <= candidate.context
+    assert candidate.heading == "Dental care"
+
+
+def test_a_list_ends_at_the_paragraph_after_it():
+    text = "You need these things:\n- a passport\n- a photo\nThe office is open on every weekday."
+    assert found_in(text)[0].shown == "You need these things:\n- a passport\n- a photo"
+
+
+def test_rows_without_a_header_keep_their_cells():
+    assert row_text("", "| a | b |") == "a; b"
+    assert row_text("| x | |", "| a | b | c |") == "x: a; b; c"
+    assert row_text("| x | y |", "| a |  |") == "x: a"
+
+
+def test_content_words_leave_out_the_stop_words_of_the_questions_language():
+    assert content_words("What does the plan cover?") == content_words("plan cover")
+    assert content_words("Que couvre le régime ?", "fr") == content_words("couvre régime", "fr")
+    assert "plus" in content_words("What does Northwind Plus cover?")
+
+
+def test_the_language_of_a_question_is_told_by_its_stop_words():
+    assert spoken("Wie viele Tage Urlaub gibt es?", "en") == "de"
+    assert spoken("How many days are there?", "de") == "en"
+    assert spoken("Northwind Plus", "fr") == "fr"
+
+
+def test_words_that_stand_everywhere_weigh_less():
+    weights = word_weights(["plan", "dental"], [{"plan"}, {"plan"}, {"plan", "dental"}])
+    assert weights["dental"] > weights["plan"]
+    assert coverage(weights, {"plan", "dental"}) == 1
+    assert coverage(weights, {"plan"}, {"dental"}) > coverage(weights, {"plan"})
+    assert coverage({}, {"plan"}) == 0
+
+
+def test_support_rests_on_meaning_alone_across_languages():
+    assert support(0.5, 0.1) == pytest.approx(0.3)
+    assert support(0.5, None) == 0.5
+
+
+def test_repetitions_are_not_chosen_and_other_pages_must_be_closer():
+    vectors = np.eye(4, dtype=np.float32)
+    vectors[1] = vectors[0]
+    assert choose([1.0, 0.99, 0.85, 0.85], vectors, ["a", "a", "a", "b"]) == [0, 2]
+
+
+def test_at_most_four_sentences_are_chosen():
+    assert len(choose([1.0] * 6, np.eye(6, dtype=np.float32), ["a"] * 6)) == 4
