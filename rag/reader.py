@@ -16,13 +16,12 @@ from rag.candidates import Candidate, candidates
 from rag.embed import Embedder
 from rag.errors import NotFound
 from rag.retrieve import Searcher
+from rag.stop_words import content_words, spoken
 from rag.support import (
     THRESHOLD,
     choose,
-    content_words,
     coverage,
     relevance,
-    spoken,
     support,
     word_weights,
 )

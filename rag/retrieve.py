@@ -18,14 +18,16 @@ from rag.catalog import Catalog
 from rag.embed import Embedder
 from rag.keyword import KeywordIndex, tokens
 from rag.rerank import Reranker
+from rag.stop_words import content_words
 from rag.store import VectorStore
 from rag.types import Document, Hit, Search
 
 Ranking = Sequence[tuple[str, float]]
 """(id, score), best first."""
 
-RRF_K = 60
-"""The constant of the paper: how much less the second rank counts than the first."""
+RRF_K = 10
+"""How much less the second rank counts than the first: the paper's constant is 60, for rankings a
+thousand deep; on four sets of questions 10 was as good or better in MRR@5."""
 
 _LONGEST_HEADER = 100
 """Characters of the document's name, and of the heading path."""
@@ -104,7 +106,7 @@ class Retriever:
 
         clock = time.perf_counter()
         chunk_index, page_index = self._indexes()
-        terms = [t for language in sorted(self._languages) for t in tokens(query, language)]
+        terms = self._terms(query)
         keyword = chunk_index.search(terms, depth, documents)
         pages = page_index.search(terms, depth, documents)
         clock = _lap(seconds, "keyword", clock)
@@ -121,6 +123,12 @@ class Retriever:
             hits = self._rerank(self._reranker, query, hits)
             _lap(seconds, "rerank", clock)
         return Search(query, tuple(hits), seconds, tuple(documents))
+
+    def _terms(self, query: str) -> list[str]:
+        """The query's content words in every language of the library; all words if it has none."""
+        languages = sorted(self._languages)
+        content = {term for language in languages for term in content_words(query, language)}
+        return sorted(content) or [t for language in languages for t in tokens(query, language)]
 
     def _fused(self, keyword: Ranking, dense: Ranking, pages: Ranking) -> list[Hit]:
         """Hits by the fused rank of their page; within a page by their own.

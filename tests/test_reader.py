@@ -7,7 +7,8 @@ from rag.candidates import candidates, row_text
 from rag.errors import NotFound
 from rag.keyword import tokens
 from rag.reader import Reader, standalone
-from rag.support import choose, content_words, coverage, spoken, support, word_weights
+from rag.stop_words import content_words, spoken
+from rag.support import choose, coverage, support, word_weights
 from rag.types import (
     Chunk,
     Document,

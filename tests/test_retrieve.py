@@ -38,7 +38,7 @@ def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspac
     assert (hit.name, hit.keyword_rank, hit.dense_rank) == ("pump.md", 1, 1)
     assert hit.keyword_score is not None and hit.dense_score is not None
     assert hit.page_rank == 1
-    assert hit.fused_score == pytest.approx(3 / 61)
+    assert hit.fused_score == pytest.approx(3 / 11)
     assert hit.rerank_score is None
 
 
@@ -114,3 +114,20 @@ def test_all_candidates_are_there_to_be_measured_in_the_same_order(library: Work
     everything = retriever.search_all("How long is the warranty?").hits
     assert len(everything) > 1
     assert everything[:1] == shown
+
+
+def test_stop_words_do_not_decide(workspace: Workspace):
+    job = workspace.add_files(
+        [
+            Upload("a.txt", b"Which of these is it, and how is it that there is what there is?"),
+            Upload("b.txt", b"Torque: 35 Nm."),
+        ]
+    )
+    assert job.wait(60)
+    hits = workspace.search("What is the torque there?").hits
+    assert [(h.name, h.keyword_rank) for h in hits] == [("b.txt", 1), ("a.txt", None)]
+
+
+def test_a_query_of_stop_words_alone_is_searched_with_them(workspace: Workspace):
+    assert workspace.add_files([Upload("a.txt", b"To be or not to be.")]).wait(60)
+    assert workspace.search("to be or not to be").hits[0].keyword_rank == 1
