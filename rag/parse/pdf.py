@@ -130,7 +130,7 @@ def _lines(page: Any) -> list[Line]:
 
 def _is_vertical(direction: tuple[float, float], turn: Any) -> bool:
     """Whether a writing direction runs up or down the page once the page is turned."""
-    return abs(direction[0] * turn.b + direction[1] * turn.d) > 0.7
+    return bool(abs(direction[0] * turn.b + direction[1] * turn.d) > 0.7)
 
 
 _LIGATURES = str.maketrans(
