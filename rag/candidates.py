@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from rag.cite import MIN_CHARACTERS
 from rag.keyword import tokens
-from rag.sentences import is_title, split
+from rag.sentences import cells, is_title, split
 from rag.types import Document, Hit, Page
 
 LONGEST_LIST = 900
 """Characters of a list that are quoted together with the line that introduces it."""
 
 _SHORTEST_PROSE = 50
+_LONGEST_CAPTION = 120
 _MARKS = re.compile(r"[ \t]*#{1,6}\s+")
 _NUMBERED = re.compile(r"\(?\w{1,3}[.)]\s")
 
@@ -49,7 +50,7 @@ class Candidate:
 
     @property
     def is_row(self) -> bool:
-        return self.page.text[self.start] == "|"
+        return "\n" not in self.shown and len(cells(self.page.text[self.start : self.end])) > 1
 
 
 def candidates(passages: Iterable[tuple[int, Hit, Page, Document]]) -> list[Candidate]:
@@ -76,14 +77,12 @@ def candidates(passages: Iterable[tuple[int, Hit, Page, Document]]) -> list[Cand
 
 
 def row_text(header: str, row: str) -> str:
-    """A Markdown table row as a sentence: "Plan: Basic; Cost: 5"."""
-    names, cells = _cells(header), _cells(row)
-    named = (
-        f"{name}: {cell}" if name else cell
-        for name, cell in zip(names + [""] * len(cells), cells, strict=False)
-        if cell
-    )
-    return "; ".join(named)
+    """A table row as a sentence: "Plan: Basic; Cost: 5"."""
+    names, values = cells(header), cells(row)
+    if len(names) != len(values):
+        names = [""] * len(values)
+    named = zip(names, values, strict=True)
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)
 
 
 def _candidate(
@@ -95,10 +94,10 @@ def _candidate(
     above = [h for h in page.headings if h.start <= start]
     heading = above[-1].title if above else hit.chunk.heading.rpartition(" › ")[2]
     context = f"{document.name} {hit.chunk.heading} {heading}"
-    if text.startswith("|"):
-        header = _header(page.text, start)
+    if len(cells(text)) > 1 and "\n" not in text:
+        caption, header = _table(page.text, start)
         shown = row_text(header, text)
-        context += f" {header}"
+        context += f" {caption} {header}"
     elif text.endswith((":", "：")):
         end = _list_end(page, spans)
         shown = _list(page.text, spans, end)
@@ -141,23 +140,32 @@ def _is_heading(page: Page, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _is_header(text: str, start: int, end: int) -> bool:
-    """A table row above the table's rule."""
-    following = text[end : end + 200].lstrip().partition("\n")[0]
-    return text[start] == "|" and "---" in following and set(following) <= set("|:- ")
+    """A table's first row: above the rule in Markdown, else without a number and a row below."""
+    row = text[start:end]
+    below = text[end : end + 200].lstrip(" |").lstrip("\n").partition("\n")[0]
+    if row.startswith("|"):
+        return "---" in below and set(below) <= set("|:- ")
+    return (
+        len(cells(row)) > 1
+        and len(cells(below)) > 1
+        and _table(text, start)[1] == ""
+        and not re.search(r"\d", row)
+    )
 
 
-def _header(text: str, start: int) -> str:
-    """The first row of the table that the row at `start` belongs to, "" when it is that row."""
+def _table(text: str, start: int) -> tuple[str, str]:
+    """The caption above the table that the row at `start` belongs to, and the table's first row.
+
+    Each is "" when there is none.
+    """
+    lines = text[: text.rfind("\n", 0, start) + 1].split("\n")[:-1]
     header = ""
-    for line in reversed(text[:start].rstrip("\n").split("\n")):
-        if not line.lstrip().startswith("|"):
-            break
-        header = line
-    return header
-
-
-def _cells(row: str) -> list[str]:
-    return [" ".join(cell.split()) for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))]
+    while lines and len(cells(lines[-1])) > 1:
+        header = lines.pop()
+    while lines and not lines[-1].strip():
+        lines.pop()
+    caption = lines[-1].strip() if lines else ""
+    return caption if len(caption) <= _LONGEST_CAPTION else "", header
 
 
 def _list_end(page: Page, spans: Sequence[tuple[int, int]]) -> int:

@@ -22,6 +22,7 @@ from rag.support import (
     choose,
     coverage,
     relevance,
+    specifics,
     support,
     word_weights,
 )
@@ -124,7 +125,8 @@ class Reader:
 
     def _read(self, query: str, search: Search) -> list[list[Candidate]]:
         """Runs of neighbouring sentences that answer, best first; none when nothing does."""
-        found = candidates(self._passages(search))
+        everything = candidates(self._passages(search))
+        found = everything
         shares = _shares(query, found)
         # Those that share the most words with the question; the others are not embedded.
         order = sorted(range(len(found)), key=lambda i: -relevance(0.0, *shares[i]))
@@ -136,7 +138,7 @@ class Reader:
         cosines = [float(c) for c in vectors @ self._embedder.embed_query(query)]
         scores = [relevance(c, *share) for c, share in zip(cosines, shares, strict=True)]
         best = found[scores.index(max(scores))]
-        if support(max(cosines), _found(query, best)) < THRESHOLD:
+        if _support(query, max(cosines), best, everything) < THRESHOLD:
             return []
         picked = choose(scores, vectors, [candidate.place for candidate in found])
         return _runs([found[i] for i in picked])
@@ -181,12 +183,14 @@ def _shares(query: str, found: Sequence[Candidate]) -> list[tuple[float, float, 
     ]
 
 
-def _found(query: str, best: Candidate) -> float | None:
+def _support(query: str, closest: float, best: Candidate, everything: Sequence[Candidate]) -> float:
     language = best.document.language
     if spoken(query, language) != language:
-        return None
+        return support(closest, None, False)
     words = content_words(query, language)
-    return len(words & (best.words | best.context)) / max(1, len(words))
+    found = len(words & (best.words | best.context)) / max(1, len(words))
+    known = frozenset[str]().union(*(c.words | c.context for c in everything))
+    return support(closest, found, not specifics(query, language) <= known)
 
 
 def _runs(chosen: Sequence[Candidate]) -> list[list[Candidate]]:

@@ -1,8 +1,9 @@
 """Text -> the spans of its sentences, in order. Pure.
 
-A list item, a heading and a Markdown table row are units of their own, whatever their
-punctuation; a paragraph is split after full stops that end a sentence, and a line break inside it
-means nothing. Bullets, `#` marks and the rule under a table's header belong to no unit.
+A list item, a heading, a line of code and a table row (Markdown's, or a line of cells that are two
+spaces apart) are units of their own, whatever their punctuation; a paragraph is split after full
+stops that end a sentence, and a line break inside it means nothing. Bullets, `#` marks, code fences
+and the rule under a table's header belong to no unit.
 
 Rules and not a library: pysbd 0.3.4, the one that gives offsets, has had no release since 2021,
 warns on Python 3.12 and takes list items apart; models for it are larger than this app.
@@ -17,6 +18,9 @@ LONGEST = 600
 """Characters; a longer unit (a table drawn without rules, a list without bullets) is cut at line
 ends into pieces of half of that."""
 
+_PIPE = re.compile(r"(?<!\\)\|")
+_GAP = re.compile(r"(?<=[^\s.!?])[ \t]{2,}(?=\S)")  # some put two spaces after a full stop
+_FENCE = re.compile(r"(?:```|~~~)")
 _RULE_MARKS = frozenset("|:-_=* \t")
 _LONGEST_TITLE = 80
 _LAST_LINE = 0.6
@@ -60,6 +64,15 @@ def split(text: str, headings: Sequence[tuple[int, int]] = ()) -> list[tuple[int
     return spans
 
 
+def cells(line: str) -> list[str]:
+    """Of a table row, Markdown or with cells two spaces apart; one cell for any other line."""
+    if line.lstrip().startswith("|"):
+        parts = _PIPE.split(line.strip().strip("|"))
+    else:
+        parts = _GAP.split(line.strip())
+    return [" ".join(part.split()) for part in parts]
+
+
 def is_title(line: str) -> bool:
     """A line Set Like This, or LIKE THIS, with no full stop: most likely a heading."""
     words = re.findall(r"[^\W\d_]{4,}", line)
@@ -76,25 +89,27 @@ def _blocks(text: str, headings: Sequence[tuple[int, int]]) -> Iterator[tuple[in
     """Start, end, and whether the block is one unit."""
     begun: int | None = None
     last = width = 0
-    for line in re.finditer(r"[^\n]+|\n[^\S\n]*(?=\n)", text):
+    code = False
+    lines = list(re.finditer(r"[^\n]+|\n[^\S\n]*(?=\n)", text))
+    for line, row in zip(lines, _rows([line[0] for line in lines]), strict=True):
         content = line[0].lstrip()
         first = line.end() - len(content)
-        rule = _RULE_MARKS.issuperset(content)  # so is an empty line
-        row = content.startswith("|")
-        heading = _HEADING.match(content)
-        bullet = _BULLET.match(content)
+        fence = _FENCE.match(content)
+        code ^= fence is not None
+        rule = fence or _RULE_MARKS.issuperset(content)  # so is an empty line
+        heading = None if code else _HEADING.match(content)
         known = any(start <= first < end for start, end in headings)
+        bullet = _BULLET.match(content)
         # Wrapped lines are about as wide as each other, so a short one was the last.
         fresh = content[:1].isupper() and width < _LAST_LINE * len(content)
         width = len(content)
-        if begun is not None and (
-            rule or row or heading or known or bullet or fresh or _NUMBERED.match(content)
-        ):
+        whole = code or row or heading or known
+        if begun is not None and (rule or whole or bullet or fresh or _NUMBERED.match(content)):
             yield begun, last, False
             begun = None
         if rule:
             continue
-        if row or heading or known:
+        if whole:
             yield first + (heading.end() if heading else 0), line.end(), True
             continue
         if begun is None:
@@ -106,6 +121,15 @@ def _blocks(text: str, headings: Sequence[tuple[int, int]]) -> Iterator[tuple[in
             begun = None
     if begun is not None:
         yield begun, last, False
+
+
+def _rows(lines: Sequence[str]) -> list[bool]:
+    """Which lines are table rows; one line alone with a gap in it is none."""
+    gaps = [False, *(len(cells(line)) > 1 for line in lines), False]
+    return [
+        line.lstrip().startswith("|") or (gaps[at] and (gaps[at - 1] or gaps[at + 1]))
+        for at, line in enumerate(lines, start=1)
+    ]
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

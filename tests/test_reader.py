@@ -8,7 +8,7 @@ from rag.errors import NotFound
 from rag.keyword import tokens
 from rag.reader import Reader, standalone
 from rag.stop_words import content_words, spoken
-from rag.support import choose, coverage, support, word_weights
+from rag.support import choose, coverage, specifics, support, word_weights
 from rag.types import (
     Chunk,
     Document,
@@ -326,9 +326,22 @@ def test_a_list_ends_at_the_paragraph_after_it():
     assert found_in(text)[0].shown == "You need these things:\n- a passport\n- a photo"
 
 
+def test_rows_of_a_table_on_a_pdf_page_are_read_with_header_and_caption():
+    text = (
+        "The river was sampled at two sites in every month of the year.\n\n"
+        "Table 4. Phosphorus, annual means\n\n"
+        "Site  2023  Target\nTown Weir  38  50\nTansy Brook  49  50"
+    )
+    rows = found_in(text)[-2:]
+    assert rows[0].shown == "Site: Town Weir; 2023: 38; Target: 50"
+    assert content_words("phosphorus") <= rows[1].context
+    assert found_in("Site  Class\nTown Weir  good place")[0].shown.startswith("Site: Town Weir")
+
+
 def test_rows_without_a_header_keep_their_cells():
     assert row_text("", "| a | b |") == "a; b"
-    assert row_text("| x | |", "| a | b | c |") == "x: a; b; c"
+    assert row_text("| x | |", "| a | b | c |") == "a; b; c"
+    assert row_text("| x | |", "| a | b |") == "x: a; b"
     assert row_text("| x | y |", "| a |  |") == "x: a"
 
 
@@ -353,8 +366,18 @@ def test_words_that_stand_everywhere_weigh_less():
 
 
 def test_support_rests_on_meaning_alone_across_languages():
-    assert support(0.5, 0.1) == pytest.approx(0.3)
-    assert support(0.5, None) == 0.5
+    assert support(0.5, 0.1, False) == pytest.approx(0.3)
+    assert support(0.5, None, False) == pytest.approx(0.4)
+
+
+def test_a_number_or_name_that_no_passage_has_speaks_against_an_answer():
+    assert support(0.5, 0.1, True) < support(0.5, 0.1, False)
+    assert specifics("What does code E37 mean in New York? Where is it?", "en") == {
+        "e37",
+        "new",
+        "york",
+    }
+    assert specifics("Was kostet der Akku?", "de") == set()
 
 
 def test_repetitions_are_not_chosen_and_other_pages_must_be_closer():

@@ -89,6 +89,27 @@ def test_table_rows_are_units_and_the_rule_is_none():
     assert sentences(text) == ["Prices", "| Plan | Cost |", "| A. Basic | $ 1. Or 2 |", "End."]
 
 
+def test_lines_of_cells_two_spaces_apart_are_units():
+    text = "Site  2019  2020\nTown Weir  41  43\n\nA sentence.  Another one\nthat goes  on."
+    assert sentences(text) == [
+        "Site  2019  2020",
+        "Town Weir  41  43",
+        "A sentence.",
+        "Another one\nthat goes  on.",
+    ]
+
+
+def test_lines_of_code_are_units_without_their_fences():
+    text = "Run this:\n```bash\n# update\nsudo apt update\nrainlog init\n```\nThen wait."
+    assert sentences(text) == [
+        "Run this:",
+        "# update",
+        "sudo apt update",
+        "rainlog init",
+        "Then wait.",
+    ]
+
+
 def test_chinese_and_japanese_full_stops_need_no_space():
     assert sentences("東京は首都です。人口は多いです！「本当。」そうです") == [
         "東京は首都です。",
