@@ -20,7 +20,7 @@ expect = playwright.expect
 
 ROOT = Path(__file__).parents[2]
 STARTED = "You can now view your Streamlit app"
-PATIENCE_MS = 120_000
+PATIENCE_MS = 300_000
 """The first answer waits for torch and the embedding model."""
 
 
