@@ -20,6 +20,7 @@ LONGEST_LIST = 900
 
 _SHORTEST_PROSE = 50
 _LONGEST_CAPTION = 120
+_LONGEST_NAME = 40
 _MARKS = re.compile(r"[ \t]*#{1,6}\s+")
 _NUMBERED = re.compile(r"\(?\w{1,3}[.)]\s")
 
@@ -77,9 +78,12 @@ def candidates(passages: Iterable[tuple[int, Hit, Page, Document]]) -> list[Cand
 
 
 def row_text(header: str, row: str) -> str:
-    """A table row as a sentence: "Plan: Basic; Cost: 5"."""
+    """A table row as a sentence: "Plan: Basic; Cost: 5"; without names that are none.
+
+    Lines of two columns of prose look like a table on a PDF page.
+    """
     names, values = cells(header), cells(row)
-    if len(names) != len(values):
+    if len(names) != len(values) or max(map(len, names)) > _LONGEST_NAME:
         names = [""] * len(values)
     named = zip(names, values, strict=True)
     return "; ".join(f"{name}: {cell}" if name else cell for name, cell in named if cell)

@@ -343,6 +343,8 @@ def test_rows_without_a_header_keep_their_cells():
     assert row_text("| x | |", "| a | b | c |") == "a; b; c"
     assert row_text("| x | |", "| a | b |") == "x: a; b"
     assert row_text("| x | y |", "| a |  |") == "x: a"
+    prose = "We ask the council of the town to finish the pass  and not after the weekend"
+    assert row_text(prose, "The weir  was built") == "The weir; was built"
 
 
 def test_content_words_leave_out_the_stop_words_of_the_questions_language():
