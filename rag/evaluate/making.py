@@ -122,7 +122,7 @@ def settle(
     if not case.question.strip():
         problems.append("Write the question.")
     for number, line in enumerate(given, 1):
-        checked = line if line in before else _check(line, documents)
+        checked = line if line in before else check(line, documents)
         if isinstance(checked, str):
             problems.append(f"Evidence {number}: {checked}")
         else:
@@ -147,7 +147,8 @@ def confirm(text: str, pages: Sequence[Page], document: Document) -> Citation | 
     return reasons[0] if reasons else "The document has no text."
 
 
-def _check(line: Quoted, documents: Documents) -> Quoted | str:
+def check(line: Quoted, documents: Documents) -> Quoted | str:
+    """The line with the page's own words, or what is wrong with it, in words for the user."""
     document = documents.document(line.doc)
     if document is None:
         return f"{line.doc!r} is not in the library." if line.doc else "Choose a document."
