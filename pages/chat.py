@@ -7,6 +7,8 @@ import streamlit as st
 from pages.ui.answer import draw_answer
 from pages.ui.asking import answer
 from pages.ui.chats import current, draw_chats, go_to
+from pages.ui.evaluation_editor import draw_editor, editing_now
+from pages.ui.evaluation_from_chat import draw_verdict
 from pages.ui.receipt import draw_nearest, draw_receipt, draw_sources
 from pages.ui.samples import draw_examples, draw_sample_button
 from pages.ui.sidebar import draw_state
@@ -56,6 +58,7 @@ def draw_outcome(exchange: Exchange) -> None:
     if exchange.answer.refused:
         draw_nearest(exchange.answer, key, show)
     draw_receipt(exchange.answer.receipt, key)
+    draw_verdict(exchange, [e for e in exchanges if e.id < exchange.id], names)
 
 
 def ask_again(exchange_id: int) -> None:
@@ -128,7 +131,9 @@ if pending:
         answer(workspace, pending, [e for e in exchanges if e.id < pending.id])
     st.rerun()
 
-if opened := st.session_state.pop("source", None):
+opened = st.session_state.pop("source", None)
+draw_editor(workspace)
+if opened and not editing_now():
     exchange_id, kind, number = opened
     for exchange in exchanges:
         if exchange.id == exchange_id and exchange.answer:

@@ -8,6 +8,7 @@ import pytest
 
 from rag.settings import Settings
 from rag.workspace import Workspace
+from tests.app import OPEN, ROOT
 from tests.fakes import WordEmbedder
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would download something fails instead
@@ -53,3 +54,19 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
     opened = Workspace.open(Settings(data=tmp_path / "data"), embedder=WordEmbedder())
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
+    """The app, as an AppTest, on an empty data folder; the embedding model is a stand-in."""
+    import streamlit as st
+    from streamlit.testing.v1 import AppTest
+
+    for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("FOOTNOTE_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(
+        Workspace, "open", classmethod(lambda cls, s: OPEN(s, embedder=WordEmbedder()))
+    )
+    yield AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=20)
+    st.cache_resource.clear()  # it outlives an AppTest; this closes the workspace

@@ -5,22 +5,16 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-import streamlit as st
-from streamlit.testing.v1 import AppTest
 
-from pages.ui.evaluating import jobs
 from rag.errors import DataFolderInUse, LLMError
 from rag.ingest import Upload
 from rag.settings import Settings
 from rag.types import Answer, Finished, Receipt, TextDelta
 from rag.workspace import Workspace
+from tests.app import OPEN, ROOT, go, run, words, workspace
 from tests.fakes import WordEmbedder
-
-ROOT = Path(__file__).parents[1]
-OPEN = Workspace.open
 
 
 @pytest.fixture(scope="module")
@@ -49,45 +43,10 @@ def indexed(pdf, tmp_path_factory):
 
 
 @pytest.fixture
-def app(tmp_path, monkeypatch):
-    """The app on an empty data folder."""
-    for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("FOOTNOTE_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(
-        Workspace, "open", classmethod(lambda cls, s: OPEN(s, embedder=WordEmbedder()))
-    )
-    yield AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=20)
-    st.cache_resource.clear()  # it outlives an AppTest; this closes the workspace
-
-
-@pytest.fixture
 def solar(app, indexed, tmp_path):
     """The app with solar.pdf in its library."""
     shutil.copytree(indexed, tmp_path / "data")
     return run(app)
-
-
-def run(app):
-    app.run()
-    assert not app.exception
-    return app
-
-
-def go(app, page):
-    app.switch_page(f"pages/{page}.py")
-    return run(app)
-
-
-def workspace(app) -> Workspace:
-    return app.session_state["workspace"]
-
-
-def words(app):
-    """Everything that the page says, without Markdown's escapes."""
-    parts = [app.markdown, app.caption, app.title, app.subheader, app.text, app.html]
-    parts += [app.error, app.warning, app.info, app.success]
-    return "\n".join(str(e.value) for part in parts for e in part).replace("\\", "")
 
 
 def add(app, name, content):
@@ -418,34 +377,3 @@ def test_settings_show_where_everything_is_kept(app, tmp_path):
     shown = "\n".join(table.value.to_string() for table in app.table)
     assert str(tmp_path / "data") in shown
     assert "all-MiniLM-L6-v2" in shown.replace("\\", "")
-
-
-# Evaluation
-
-
-def test_uploaded_questions_are_asked_and_the_misses_are_listed(solar):
-    go(solar, "evaluation")
-    lines = (
-        '{"id": "1", "question": "By how much did solar output fall?", "doc": "solar.pdf",'
-        ' "pages": [2]}\n'
-        '{"id": "2", "question": "Who founded the library?", "doc": "missing.pdf", "pages": [1]}\n'
-    )
-    solar.file_uploader[0].upload("mine.jsonl", lines.encode())
-    run(solar)
-    solar.button(key="run").click()
-    run(solar)
-    (job,) = jobs(str(workspace(solar).settings.data))
-    assert job.wait(20)
-    run(solar)
-    assert [metric.value for metric in solar.metric] == ["0.500", "0.500"]
-    assert list(solar.dataframe[0].value["Question"]) == ["Who founded the library?"]
-
-
-def test_a_question_file_that_cannot_be_read_says_why(app):
-    go(run(app), "evaluation")
-    app.file_uploader[0].upload("mine.jsonl", b"\xff\xfe")
-    run(app)
-    assert "'mine.jsonl' is not UTF-8 text" in words(app)
-    app.file_uploader[0].upload("mine.jsonl", b"not json\n")
-    run(app)
-    assert "not JSON" in words(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import marked
+from pages.ui.evaluation_from_page import draw_making
 from pages.ui.words import about, plain
 from rag.place import page_place
 from rag.types import Document, Warning
@@ -44,7 +45,9 @@ def draw_document(workspace: Workspace, document: Document) -> None:
         _draw_warning(document, warning)
     number = _draw_pager(document)
     page = workspace.page(document.id, number)
-    st.subheader(page_place(page, document.unit))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(page_place(page, document.unit), width="stretch")
+        draw_making(workspace, document, page)
     image = workspace.page_image(document.id, number)
     if image is None:
         with st.container(border=True):

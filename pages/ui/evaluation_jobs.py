@@ -1,0 +1,151 @@
+"""Runs in the background: begun, gone on with, watched. They belong to the server, not to a tab."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from pages.ui.evaluation_words import MODES, time_left
+from pages.ui.words import plain
+from rag.errors import EvaluationError
+from rag.evaluate import kept
+from rag.evaluate.bench import LibraryBench
+from rag.evaluate.cases import Case
+from rag.evaluate.judge import Judge
+from rag.evaluate.load import CaseSet
+from rag.evaluate.runner import RunJob, plan
+from rag.evaluate.runs import Mode, Run, RunStore
+from rag.types import Search
+from rag.workspace import Workspace
+
+
+def _stop(jobs: Sequence[RunJob]) -> None:
+    for job in jobs:
+        job.cancel()
+
+
+@st.cache_resource(on_release=_stop, show_spinner=False)
+def jobs(folder: str) -> list[RunJob]:
+    """The jobs of one data folder, the latest last: a refreshed browser finds them again."""
+    return []
+
+
+def active(workspace: Workspace) -> RunJob | None:
+    """The run that is going on now."""
+    started = jobs(str(workspace.settings.data))
+    return started[-1] if started and not started[-1].finished else None
+
+
+def last_of(workspace: Workspace, run_id: str) -> RunJob | None:
+    """The latest job of a run since the server started."""
+    started = jobs(str(workspace.settings.data))
+    return next((job for job in reversed(started) if job.run.id == run_id), None)
+
+
+class Bench(LibraryBench):
+    """Searches once before the first search: loading models is nobody's latency."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(workspace)
+        self._cold = True
+
+    def search(self, case: Case) -> Search:
+        if self._cold:
+            self._cold = False
+            super().search(case)
+        return super().search(case)
+
+
+def start(
+    workspace: Workspace,
+    store: RunStore,
+    cases: CaseSet,
+    *,
+    mode: Mode,
+    top_k: int,
+    limit: int | None,
+    label: str,
+    judged: bool,
+) -> Run:
+    """Begins a run. Raises EvaluationError when it cannot be, or another one is going on."""
+    if active(workspace) is not None:
+        raise EvaluationError("A run is going on. Cancel it or wait until it has ended.")
+    bench = Bench(workspace)
+    run = plan(bench, cases, workspace.settings, mode=mode, top_k=top_k, limit=limit, label=label)
+    if judged:
+        run = replace(run, config={**run.config, "judge": workspace.settings.llm_model or ""})
+    kept.create(store, run, cases)
+    _begin(workspace, run, bench, cases, store)
+    return run
+
+
+def resume(workspace: Workspace, store: RunStore, run: Run) -> None:
+    """Goes on where the run stopped. Raises EvaluationError."""
+    if active(workspace) is not None:
+        raise EvaluationError("Another run is going on. Cancel it or wait until it has ended.")
+    cases = kept.questions(store, run)
+    if cases is None:
+        raise EvaluationError("The questions of this run are not kept with it. Start a new run.")
+    if run.mode == "agent" and not workspace.settings.llm_model:
+        raise EvaluationError("No language model is connected. Connect one in Settings first.")
+    _begin(workspace, run, Bench(workspace), cases, store)
+
+
+def _begin(workspace: Workspace, run: Run, bench: Bench, cases: CaseSet, store: RunStore) -> None:
+    judge = None
+    if run.config.get("judge"):
+        from rag.llm import LiteLLM
+
+        judge = Judge(LiteLLM(workspace.settings, temperature=0.0))
+    st.session_state.pop("stopping", None)
+    jobs(str(workspace.settings.data)).append(RunJob(run, bench, cases, store, judge))
+
+
+def draw_progress(workspace: Workspace) -> None:
+    """The run that is going on, drawn again and again until it has ended."""
+    if (job := active(workspace)) is not None:
+        st.fragment(_watch, run_every=0.5)(workspace, job)
+
+
+def _watch(workspace: Workspace, job: RunJob) -> None:
+    progress, run = job.progress, job.run
+    with st.container(border=True, key="run_progress"):
+        st.markdown(f"**Asking {plain(run.set_name)}** · {MODES[run.mode].lower()}")
+        told = [f"{progress.done:,} of {progress.total:,} questions"]
+        if progress.errors:
+            told.append(f"{progress.errors:,} failed")
+        if left := time_left(progress.seconds_left):
+            told.append(left)
+        if workspace.models.state != "ready":
+            told = [":shimmer[Loading the search models, once after each start]"]
+        share = progress.done / progress.total if progress.total else 0.0
+        st.progress(min(1.0, share), text=" · ".join(told))
+        stopping = st.session_state.get("stopping") == run.id
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(
+                "Stopping after this question" if stopping else "Cancel",
+                icon=":material/close:",
+                key="cancel_run",
+                disabled=stopping,
+                on_click=_cancel,
+                args=(job,),
+            )
+            st.caption(
+                "You can leave this page or close the browser. What has been asked is kept, and "
+                "a cancelled run can go on later."
+            )
+        if (adding := workspace.job) is not None and not adding.progress.finished:
+            st.warning(
+                "Documents are being added to the library meanwhile: the first questions are "
+                "asked without them, the last ones with them. For clean numbers, run again then.",
+                icon=":material/warning:",
+            )
+    if job.finished:
+        st.rerun()  # the whole page: there are results now
+
+
+def _cancel(job: RunJob) -> None:
+    st.session_state.stopping = job.run.id
+    job.cancel()
