@@ -1,6 +1,6 @@
 """Builds the sample documents from the sources in scripts/samples.
 
-    python scripts/make_samples.py [folder]        rag/samples without an argument
+    python scripts/make_samples.py [folder]        rag/samples/documents without an argument
 
 The Markdown guide and the questions are written by hand where they are. The same sources give
 the same bytes, so a rebuild without a change leaves the checkout clean.
@@ -18,7 +18,7 @@ from samples.lines import Style, syllables
 from samples.typeset import Figure, typeset
 
 SOURCES = Path(__file__).parent / "samples"
-TARGET = Path(__file__).parent.parent / "rag" / "samples"
+TARGET = Path(__file__).parent.parent / "rag" / "samples" / "documents"
 ROMAN = ("i", "ii", "iii", "iv")
 
 

@@ -16,7 +16,7 @@ _NAMES = (
 
 def files() -> list[Path]:
     """The four documents."""
-    return [_HERE / name for name in _NAMES]
+    return [_HERE / "documents" / name for name in _NAMES]
 
 
 def questions() -> Path:
