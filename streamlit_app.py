@@ -61,7 +61,7 @@ page = st.navigation(
             "pages/evaluation.py",
             title="Evaluation",
             icon=":material/fact_check:",
-            help="Measure how well the right pages are found.",
+            help="Measure how well questions are answered, and look at every miss.",
         ),
         st.Page(
             "pages/settings.py",

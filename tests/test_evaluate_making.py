@@ -63,10 +63,10 @@ def sets(tmp_path):
 def test_a_question_is_kept_with_an_id_of_its_own_and_can_be_changed_and_removed(sets):
     assert sets.names() == []
     first = sets.add("Mine", Case("", "How much?"))
-    second = sets.add("Mine", Case("", "How much?"))
+    second = sets.add("Mine", Case("", "How often?"))
     assert first.id != second.id
     sets.put("Mine", Case(first.id, "How many?", tags=("numbers",)))
-    assert [case.question for case in sets.load("Mine").cases] == ["How many?", "How much?"]
+    assert [case.question for case in sets.load("Mine").cases] == ["How many?", "How often?"]
     assert sets.remove("Mine", second.id) == second
     assert sets.load("Mine").cases == (Case(first.id, "How many?", tags=("numbers",)),)
     assert sets.load("Mine").name == "Mine"
@@ -74,6 +74,15 @@ def test_a_question_is_kept_with_an_id_of_its_own_and_can_be_changed_and_removed
         sets.remove("Mine", second.id)
     with pytest.raises(NotFound, match="no longer in 'Mine'"):
         sets.put("Mine", second)
+
+
+def test_the_same_question_is_kept_once_unless_it_is_another_one_in_its_place(sets):
+    sets.add("Mine", Case("", "How much?"))
+    with pytest.raises(EvaluationError, match="'Mine' has the question 'how  much\\?' already"):
+        sets.add("Mine", Case("", "how  much?"))
+    sets.add("Mine", Case("", "How much?", doc="a.pdf", scope="document"))
+    sets.add("Mine", Case("", "How much?", history=(Turn("Who?", "You."),)))
+    assert len(sets.load("Mine").cases) == 3
 
 
 def test_a_set_is_created_renamed_and_deleted(sets):

@@ -233,6 +233,17 @@ def test_a_provider_that_fails_half_way_loses_nothing(connected, monkeypatch):
     assert sum(not r.error for r in store(connected).records(made.id).values()) == 2
 
 
+def test_failed_questions_of_a_finished_run_are_asked_again(filled):
+    made = kept_run(filled, change=lambda r: replace(r, error="down") if r.id == "fact-02" else r)
+    show(filled, view="results", run=made.id)
+    assert "1 question could not be asked" in words(filled)
+    filled.button(key="resume_run").click()
+    run(filled)
+    ended(filled)
+    assert not any(r.error for r in store(filled).records(made.id).values())
+    assert "could not be asked" not in words(filled)
+
+
 def test_lines_that_cannot_be_used_are_listed_before_anything_runs(filled):
     show(filled, view="measure")
     filled.selectbox(key="set").set_value("\0upload")

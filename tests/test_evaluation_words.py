@@ -35,6 +35,7 @@ from pages.ui.evaluation_words import (
     interval,
     named,
     run_label,
+    run_labels,
     time_left,
     verdict_of,
     where,
@@ -172,6 +173,14 @@ def test_runs_are_told_apart_on_one_line():
     )
 
 
+def test_runs_of_one_minute_have_different_labels():
+    runs = {name: replace(run(), id=name) for name in ("1-aaaa", "1-bbbb")}
+    first, second = run_labels(runs).values()
+    assert first.endswith(" (aaaa)")
+    assert second.endswith(" (bbbb)")
+    assert run_labels({"1-aaaa": run()})["1-aaaa"] == run_label(run())
+
+
 def test_only_changes_that_people_can_make_sense_of_are_told():
     before = {"collection.documents": "4 (a)", "embedder": "x", "python": "3.11", "model": "m"}
     now = {"collection.documents": "5 (b)", "embedder": "x", "python": "3.12", "code": "new"}
@@ -255,7 +264,7 @@ def test_a_right_page_far_down_is_in_the_list_of_a_case():
     late = replace(record("a", 0), found=(*found, Found("a.pdf", 2, 0, 9, fused_score=0.01)))
     rows = found_rows(late, {})
     assert [row["No."] for row in rows] == [*range(1, 11), 15]
-    assert rows[-1]["Page"] == "✓ a.pdf, p. 2"
+    assert rows[-1]["Page"] == "✓ p. 2 · a.pdf"
     assert rows[0]["Words"] == 1
     assert rows[-1]["Words"] is None
     assert {"Stage": "By words", "Right page": "not found"} in rank_rows(late)

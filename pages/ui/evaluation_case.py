@@ -15,7 +15,7 @@ from pages.ui.evaluation_evidence import draw_places, places_of
 from pages.ui.evaluation_place import go
 from pages.ui.evaluation_rows import found_rows, rank_rows, score_rows
 from pages.ui.evaluation_runs import Loaded, load_run
-from pages.ui.evaluation_words import run_label
+from pages.ui.evaluation_words import run_labels
 from pages.ui.receipt import draw_nearest, draw_receipt, draw_sources
 from pages.ui.source import draw_source
 from pages.ui.words import plain
@@ -71,7 +71,7 @@ def draw_case(
     columns = st.columns(2, gap="large", border=True)
     for column, which in zip(columns, (loaded, beside), strict=True):
         with column:
-            st.markdown(f"**{plain(run_label(which.run))}**")
+            st.markdown(f"**{plain(run_labels(runs)[which.run.id])}**")
             _draw_outcome(workspace, which.run, which.records[case_id], units)
 
 
@@ -145,7 +145,7 @@ def _draw_other(
         "Beside another run",
         [r.id for r in alike],
         index=None,
-        format_func=lambda i: run_label(runs[i]),
+        format_func=run_labels(runs).__getitem__,
         placeholder="Choose a run to see the same question there",
         key="case_other",
         on_change=lambda: go(

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 _ROW = 34
 """Pixels of a group's row."""
 _BARS = 24
+_COLOURS = ("#3d8b84", "#d08a2e", "#8d7fd1")
+"""Told apart in both themes, and by people who do not see red and green."""
+_LINE = "#8a9490"
+"""For rules, which Streamlit's theme leaves black."""
 
 
 def groups(
@@ -33,10 +37,12 @@ def groups(
         ],
     )
     axis = alt.Axis(format=form, tickCount=6)
-    line = base.mark_rule(strokeWidth=3, opacity=0.45).encode(
+    line = base.mark_rule(strokeWidth=3, color=_LINE).encode(
         x=alt.X("Low:Q", title=name, scale=scale, axis=axis), x2="High:Q"
     )
-    point = base.mark_point(filled=True, size=110, opacity=1).encode(x=alt.X("Value:Q"))
+    point = base.mark_point(filled=True, size=110, opacity=1, color=_COLOURS[0]).encode(
+        x=alt.X("Value:Q")
+    )
     return alt.layer(line, point).properties(height=alt.Step(_ROW))
 
 
@@ -45,7 +51,11 @@ def differences(rows: Rows) -> alt.LayerChart:
     import altair as alt
 
     reach = max(0.05, *(1.1 * abs(row[end]) for row in rows for end in ("Low", "High")))
-    zero = alt.Chart(alt.InlineData([{"x": 0}])).mark_rule(strokeDash=[4, 4]).encode(x="x:Q")
+    zero = (
+        alt.Chart(alt.InlineData([{"x": 0}]))
+        .mark_rule(strokeDash=[4, 4], color=_LINE)
+        .encode(x="x:Q")
+    )
     drawn = groups(rows, "Difference", domain=(-reach, reach))
     return alt.layer(zero, drawn).properties(height=alt.Step(_ROW))
 
@@ -57,7 +67,12 @@ def history(rows: Rows, name: str, *, percent: bool = True) -> alt.LayerChart:
     form = ".0%" if percent else ".2f"
     base = alt.Chart(alt.InlineData(rows)).encode(
         x=alt.X("Run:N", sort=None, title=None, axis=alt.Axis(labelAngle=-30, labelLimit=200)),
-        color=alt.Color("Mode:N", title=None, legend=alt.Legend(orient="top")),
+        color=alt.Color(
+            "Mode:N",
+            title=None,
+            scale=alt.Scale(range=list(_COLOURS)),
+            legend=alt.Legend(orient="top"),
+        ),
         tooltip=[
             alt.Tooltip("Run:N"),
             alt.Tooltip("Value:Q", title=name, format=form),
@@ -79,7 +94,7 @@ def latency(rows: Rows, marks: Mapping[str, float]) -> alt.LayerChart:
 
     bars = (
         alt.Chart(alt.InlineData(rows))
-        .mark_bar(opacity=0.7)
+        .mark_bar(color=_COLOURS[0], opacity=0.7)
         .encode(
             x=alt.X("ms:Q", bin=alt.Bin(maxbins=_BARS), title="Milliseconds for one question"),
             y=alt.Y("count():Q", title="Questions", axis=alt.Axis(tickMinStep=1)),
@@ -98,7 +113,11 @@ def latency(rows: Rows, marks: Mapping[str, float]) -> alt.LayerChart:
         .encode(
             x="at:Q",
             color=alt.Color(
-                "Line:N", sort=None, title=None, legend=alt.Legend(orient="top", labelLimit=320)
+                "Line:N",
+                sort=None,
+                title=None,
+                scale=alt.Scale(range=list(_COLOURS[1:])),
+                legend=alt.Legend(orient="top", labelLimit=320),
             ),
             tooltip=["Line:N"],
         )

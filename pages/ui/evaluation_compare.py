@@ -10,7 +10,7 @@ from pages.ui import evaluation_charts as charts
 from pages.ui.evaluation_place import go
 from pages.ui.evaluation_rows import Rows, difference_rows, flip_rows, paired_values
 from pages.ui.evaluation_runs import Loaded, load_run
-from pages.ui.evaluation_words import compared_in_words, headline, named, run_label
+from pages.ui.evaluation_words import compared_in_words, headline, named, run_labels
 from pages.ui.words import many, plain
 from rag.errors import EvaluationError
 from rag.evaluate.compare import Comparison, compare
@@ -62,12 +62,13 @@ def _draw_choice(runs: Mapping[str, Run], chosen: str, other: str) -> tuple[str,
         state = st.session_state
         go("compare", run=state.compare_after, other=state.compare_before)
 
+    labels = run_labels(runs)
     columns = st.columns(2)
     for column, label in zip(columns, ("Before", "After"), strict=True):
         column.selectbox(
             label,
             list(runs),
-            format_func=lambda i: run_label(runs[i]),
+            format_func=labels.__getitem__,
             key=f"compare_{label.lower()}",
             on_change=choose,
         )

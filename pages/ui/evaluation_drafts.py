@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.ui.evaluation_editor import FIRST_SET, Editing, drafts, edit, editing_now, question_sets
 from pages.ui.words import many, pages, plain, preview
-from rag.errors import FootnoteError
+from rag.errors import EvaluationError, FootnoteError
 from rag.evaluate.cases import Case
 from rag.evaluate.drafting import draft
 from rag.types import Document, Page
@@ -105,8 +105,12 @@ def _run(
     try:
         for drafted in draft(LiteLLM(workspace.settings), document, chosen, each):
             for case in drafted.cases:
-                store.add(name, case)
-            made += len(drafted.cases)
+                try:
+                    store.add(name, case)
+                except EvaluationError as error:  # drafted before
+                    dropped.append(str(error))
+                else:
+                    made += 1
             dropped += drafted.dropped
             done = drafted.page.number - chosen[0].number + 1
             bar.progress(done / len(chosen), text=f"{many(made, 'draft')} so far")

@@ -166,7 +166,7 @@ def _draw_paragraphs(page: Page) -> None:
         "Take a paragraph of the page",
         range(len(offered)),
         index=None,
-        format_func=lambda i: preview(offered[i], 90),
+        format_func=lambda i: f"{i + 1}. {preview(offered[i], 90)}",
         placeholder="Choose one, or paste words below",
         key="case_paragraph",
         on_change=take,

@@ -21,6 +21,7 @@ from pages.ui.evaluation_rows import (
 from pages.ui.evaluation_runs import (
     Loaded,
     draw_actions,
+    draw_failed,
     draw_import,
     draw_picker,
     draw_state,
@@ -77,12 +78,7 @@ def draw_results(
         return
     st.caption(plain(about_run(run, loaded.listed)))
     st.markdown(verdict_of(run, loaded.listed))
-    if loaded.summary.errors:
-        failed = many(loaded.summary.errors, "question")
-        st.warning(
-            f"{failed} could not be asked and count nowhere. They are listed below as Failed.",
-            icon=":material/error:",
-        )
+    draw_failed(workspace, store, run, loaded.summary.errors)
     _draw_cards(loaded)
     _draw_charts(store, runs, loaded)
     draw_cases(workspace, loaded)

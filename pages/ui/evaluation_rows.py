@@ -176,7 +176,7 @@ def found_rows(record: Record, units: Mapping[str, Unit]) -> Rows:
             mark = "✓ " if (doc, page) in right else ""
             row: dict[str, Any] = {
                 "No.": number,
-                "Page": f"{mark}{shorten(doc, 26)}, {place(units.get(doc, 'page'), page)}",
+                "Page": f"{mark}{place(units.get(doc, 'page'), page)} · {shorten(doc, 20)}",
             }
             for stage, name in (
                 ("keyword", "Words"),

@@ -10,8 +10,8 @@ import streamlit as st
 
 from pages.ui.evaluation_jobs import active, last_of, resume
 from pages.ui.evaluation_place import go
-from pages.ui.evaluation_words import drift, run_label
-from pages.ui.words import plain
+from pages.ui.evaluation_words import drift, run_labels
+from pages.ui.words import many, plain
 from rag.errors import EvaluationError, FootnoteError, NotFound
 from rag.evaluate import kept
 from rag.evaluate.bench import LibraryBench
@@ -80,11 +80,12 @@ def kept_runs(store: RunStore) -> tuple[dict[str, Run], list[str]]:
 
 def draw_picker(runs: Mapping[str, Run], chosen: str, key: str, label: str = "Run") -> str:
     """The id of the run to show; the choice is in the URL."""
+    labels = run_labels(runs)
     st.session_state[key] = chosen if chosen in runs else next(iter(runs))
     return st.selectbox(
         label,
         list(runs),
-        format_func=lambda i: run_label(runs[i]),
+        format_func=labels.__getitem__,
         key=key,
         on_change=lambda: go("results", run=st.session_state[key]),
     )
@@ -104,8 +105,23 @@ def draw_state(workspace: Workspace, store: RunStore, run: Run) -> None:
         f"This run is not complete. {plain(reason)} What was asked is kept and shown here.",
         icon=":material/pause_circle:",
     )
-    questions = kept.questions(store, run)
-    if questions is None:
+    _draw_go_on(workspace, store, run, "Go on")
+
+
+def draw_failed(workspace: Workspace, store: RunStore, run: Run, count: int) -> None:
+    """That questions failed, and how they are asked again."""
+    if not count:
+        return
+    st.warning(
+        f"{many(count, 'question')} could not be asked and count nowhere; see Failed below.",
+        icon=":material/error:",
+    )
+    if run.state == "finished":  # else going on asks them again
+        _draw_go_on(workspace, store, run, "Ask them again")
+
+
+def _draw_go_on(workspace: Workspace, store: RunStore, run: Run, label: str) -> None:
+    if kept.questions(store, run) is None:
         st.caption("Its questions are not kept with it, so it cannot go on here.")
         return
     try:
@@ -119,7 +135,7 @@ def draw_state(workspace: Workspace, store: RunStore, run: Run) -> None:
             "run is cleaner."
         )
     st.button(
-        "Go on",
+        label,
         icon=":material/play_arrow:",
         key="resume_run",
         disabled=active(workspace) is not None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -96,8 +97,21 @@ def when(iso: str) -> str:
 
 def run_label(run: Run) -> str:
     """One line that tells a run from the others."""
-    parts = [run.label, run.set_name, MODES[run.mode].lower(), when(run.created)]
+    asked = MODES[run.mode].lower()
+    if run.mode == "agent" and (model := run.config.get("model")):
+        asked = f"answers by {model}"
+    parts = [run.label, run.set_name, asked, when(run.created)]
     return " · ".join(part for part in parts if part)
+
+
+def run_labels(runs: Mapping[str, Run]) -> dict[str, str]:
+    """A label by run id, no two alike: a select box tells its options apart by their labels."""
+    labels = {run_id: run_label(run) for run_id, run in runs.items()}
+    often = Counter(labels.values())
+    return {
+        run_id: f"{label} ({run_id[-4:]})" if often[label] > 1 else label
+        for run_id, label in labels.items()
+    }
 
 
 def about_run(run: Run, records: Sequence[Record]) -> str:
@@ -106,8 +120,6 @@ def about_run(run: Run, records: Sequence[Record]) -> str:
     for key, one in (("collection.pages", "page"), ("collection.passages", "passage")):
         if (count := run.config.get(key, "")).isdigit():
             parts.append(f"library of {many(int(count), one)}")
-    if run.mode == "agent" and (model := run.config.get("model")):
-        parts.append(f"answered by {model}")
     if judge := run.config.get("judge"):
         parts.append(f"judged by {judge}")
     return " · ".join(parts)

@@ -55,14 +55,26 @@ class QuestionSets:
         return name
 
     def add(self, name: str, case: Case) -> Case:
-        """The case as it is kept: with an id of its own. A set that is not there is begun."""
+        """The case as it is kept: with an id of its own. A set that is not there is begun.
+
+        Raises EvaluationError when the set asks the same already.
+        """
         case = replace(case, id=f"q-{secrets.token_hex(4)}")
+
+        def change(cases: list[Case]) -> list[Case]:
+            if _asked(case) in map(_asked, cases):
+                raise EvaluationError(
+                    f"{name!r} has the question {case.question!r} already. Change the one that is "
+                    "there, or word this one differently."
+                )
+            return [*cases, case]
+
         with _LOCK:
-            if not self._path(name).is_file():
+            if self._path(name).is_file():
+                self._change(name, change)
+            else:
                 self._free(name)
                 self._write(name, [case])
-            else:
-                self._change(name, lambda cases: [*cases, case])
         return case
 
     def put(self, name: str, case: Case) -> None:
@@ -135,6 +147,12 @@ class QuestionSets:
                 "60 at most, and begin with a letter or a digit."
             )
         return self.folder / f"{name}.jsonl"
+
+
+def _asked(case: Case) -> tuple[object, ...]:
+    """What makes two questions the same, whatever is known about them."""
+    where = case.doc if case.scope == "document" else ""
+    return " ".join(case.question.casefold().split()), where, case.history
 
 
 def _find(cases: Iterable[Case], case_id: str, name: str) -> Case:
