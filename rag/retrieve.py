@@ -131,7 +131,7 @@ class Retriever:
         return sorted(content) or [t for language in languages for t in tokens(query, language)]
 
     def _fused(self, keyword: Ranking, dense: Ranking, pages: Ranking) -> list[Hit]:
-        """Hits by the fused rank of their page; within a page by their own.
+        """Hits by the fused rank of their page and their own, added.
 
         A page is ranked by its best chunk in BM25, by its best chunk in dense, and by BM25 over
         its whole text, which finds what a question's words are spread over.
@@ -150,8 +150,9 @@ class Retriever:
         )
         labels = self._catalog.labels((c.document_id, c.page) for c in chunks.values())
         keyword_at, dense_at, page_at = _ranks(keyword), _ranks(dense), _ranks(pages)
+        fused = {i: by_page[place[i]] + score for i, score in by_chunk.items()}
         hits = []
-        for i in sorted(by_chunk, key=lambda i: (-by_page[place[i]], -by_chunk[i])):
+        for i in sorted(fused, key=lambda i: -fused[i]):
             chunk = chunks[i]
             document = documents[chunk.document_id]
             keyword_rank, keyword_score = keyword_at.get(i, (None, None))
@@ -167,7 +168,7 @@ class Retriever:
                     keyword_rank=keyword_rank,
                     keyword_score=keyword_score,
                     page_rank=page_at.get(place[i], (None, None))[0],
-                    fused_score=by_page[place[i]],
+                    fused_score=fused[i],
                 )
             )
         return hits

@@ -133,7 +133,7 @@ class Hit:
     page_rank: int | None = None
     """The rank of its page by BM25 over whole pages."""
     fused_score: float = 0.0
-    """Reciprocal rank fusion over pages: chunks of one page share it."""
+    """Reciprocal rank fusion, of the chunk's ranks and of its page's."""
     rerank_score: float | None = None
     """The cross-encoder's score; None when re-ranking is off."""
 

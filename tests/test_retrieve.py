@@ -38,7 +38,7 @@ def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspac
     assert (hit.name, hit.keyword_rank, hit.dense_rank) == ("pump.md", 1, 1)
     assert hit.keyword_score is not None and hit.dense_score is not None
     assert hit.page_rank == 1
-    assert hit.fused_score == pytest.approx(3 / 11)
+    assert hit.fused_score == pytest.approx(2 / 11 + 3 / 11)
     assert hit.rerank_score is None
 
 
