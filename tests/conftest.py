@@ -68,5 +68,6 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     monkeypatch.setattr(
         Workspace, "open", classmethod(lambda cls, s: OPEN(s, embedder=WordEmbedder()))
     )
+    monkeypatch.setattr("rag.llm.load_litellm", lambda: None)  # the warm-up would import it
     yield AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=20)
     st.cache_resource.clear()  # it outlives an AppTest; this closes the workspace

@@ -45,9 +45,8 @@ def filled(app, indexed, tmp_path):
 
 
 @pytest.fixture
-def connected(filled, monkeypatch):
+def connected(filled):
     """The same with a language model, which is not there: what asks it is replaced by a test."""
-    monkeypatch.setattr("rag.llm.load_litellm", lambda: None)  # the warm-up would import it
     workspace(filled).connect("openai/stub", None, None)
     return filled
 

@@ -188,7 +188,7 @@ def test_only_changes_that_people_can_make_sense_of_are_told():
 
 
 def test_places_are_named_by_their_unit():
-    assert where("a.pdf", 3, {}) == "a.pdf, p. 3"
+    assert where("a.pdf", 3, {}) == "a.pdf, file page 3"
     assert where("a.md", 3, {"a.md": "section"}) == "a.md, section 3"
 
 
@@ -255,7 +255,7 @@ def test_the_tables_of_a_run():
         "All merged",
     }
     first, second = case_rows(run(), records, {})
-    assert (first["Result"], first["Rank"], first["Right"]) == (["Found"], 2, "a.pdf, p. 2")
+    assert (first["Result"], first["Rank"], first["Right"]) == (["Found"], 2, "a.pdf, file page 2")
     assert (second["Result"], second["Rank"]) == (["Missed"], None)
 
 
@@ -264,7 +264,7 @@ def test_a_right_page_far_down_is_in_the_list_of_a_case():
     late = replace(record("a", 0), found=(*found, Found("a.pdf", 2, 0, 9, fused_score=0.01)))
     rows = found_rows(late, {})
     assert [row["No."] for row in rows] == [*range(1, 11), 15]
-    assert rows[-1]["Page"] == "✓ p. 2 · a.pdf"
+    assert rows[-1]["Page"] == "✓ file page 2 · a.pdf"
     assert rows[0]["Words"] == 1
     assert rows[-1]["Words"] is None
     assert {"Stage": "By words", "Right page": "not found"} in rank_rows(late)
@@ -281,7 +281,7 @@ def test_a_question_set_as_a_table():
         ]
     )
     assert [row["Answer"] for row in rows] == ["Yes.", "(the documents do not say)", ""]
-    assert [row["Evidence"] for row in rows] == ["a.pdf, p. 2", "", "a.pdf, p. 4"]
+    assert [row["Evidence"] for row in rows] == ["a.pdf, file page 2", "", "a.pdf, file page 4"]
 
 
 def test_charts_are_valid_specifications():

@@ -76,6 +76,7 @@ def draw_cases(workspace: Workspace, loaded: Loaded) -> None:
                 help="Where the first right page stood in the search; empty when it was not found."
             ),
             "Right": st.column_config.TextColumn("Right page", width=220),
+            "Why": st.column_config.TextColumn(width=260),
             "Seconds": st.column_config.NumberColumn(format="%.2f"),
         },
     )

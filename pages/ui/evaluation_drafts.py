@@ -152,7 +152,7 @@ def _draw_draft(workspace: Workspace, name: str, case: Case, where: str) -> None
     if case.answers:
         st.markdown(plain(case.answers[0]))
     for evidence in case.evidence:
-        page = f", p. {evidence.page}" if evidence.page else ""
+        page = f", file page {evidence.page}" if evidence.page else ""
         st.caption(f"“{plain(preview(evidence.text, 160))}” · {plain(evidence.doc)}{page}")
     with st.container(horizontal=True):
         st.button(

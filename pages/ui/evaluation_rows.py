@@ -12,6 +12,7 @@ from pages.ui.evaluation_words import (
     counted,
     interval,
     named,
+    page_name,
     where,
 )
 from pages.ui.words import preview, shorten, stages
@@ -25,7 +26,6 @@ from rag.evaluate.runs import Record, Run
 from rag.evaluate.scores import CUTS, Summary, slices
 from rag.evaluate.stages import STAGE_NAMES, Stage, ranking, stage_rankings, stage_ranks
 from rag.evaluate.stats import Estimate, estimate
-from rag.place import place
 from rag.types import Unit
 
 Rows = list[dict[str, Any]]
@@ -176,7 +176,7 @@ def found_rows(record: Record, units: Mapping[str, Unit]) -> Rows:
             mark = "✓ " if (doc, page) in right else ""
             row: dict[str, Any] = {
                 "No.": number,
-                "Page": f"{mark}{place(units.get(doc, 'page'), page)} · {shorten(doc, 20)}",
+                "Page": f"{mark}{page_name(page, units.get(doc, 'page'))} · {shorten(doc, 20)}",
             }
             for stage, name in (
                 ("keyword", "Words"),
@@ -270,8 +270,8 @@ def set_rows(cases: Sequence[Case]) -> Rows:
             else ("" if case.answerable else "(the documents do not say)"),
             "Evidence": "; ".join(
                 dict.fromkeys(
-                    [f"{e.doc}, p. {e.page}" if e.page else e.doc for e in case.evidence]
-                    + [f"{doc}, p. {page}" for doc, page in case.pages if not case.evidence]
+                    [f"{e.doc}, file page {e.page}" if e.page else e.doc for e in case.evidence]
+                    + [f"{doc}, file page {page}" for doc, page in case.pages if not case.evidence]
                 )
             ),
             "Tags": list(case.tags),

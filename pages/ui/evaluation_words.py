@@ -188,7 +188,12 @@ def time_left(seconds: float | None) -> str:
 
 def where(doc: str, page: int, units: Mapping[str, Unit]) -> str:
     """A place of a run; a document that is not in the library is taken to have pages."""
-    return f"{doc}, {place(units.get(doc, 'page'), page)}"
+    return f"{doc}, {page_name(page, units.get(doc, 'page'))}"
+
+
+def page_name(page: int, unit: Unit) -> str:
+    """Question sets count from the first page of the file, whatever is printed on it."""
+    return f"file page {page}" if unit == "page" else place(unit, page)
 
 
 _TELLING = {
