@@ -170,10 +170,10 @@ def _draw_outcome(
     workspace: Workspace, run: Run, record: Record, units: Mapping[str, Unit]
 ) -> None:
     result = outcome(run, record)
-    colour = "red" if result in WRONG else "green"
-    st.badge(
-        result, color=colour, icon=":material/close:" if colour == "red" else ":material/check:"
-    )
+    if result in WRONG:
+        st.badge(result, color="red", icon=":material/close:")
+    else:
+        st.badge(result, color="green", icon=":material/check:")
     st.markdown(plain(record.error or EXPLANATIONS.get(record.blame, "") or MEANINGS[result]))
     key = f"{run.id}_{record.id}"
     if record.answer is not None:

@@ -8,7 +8,7 @@ from pages.ui.evaluation_place import go
 from pages.ui.evaluation_rows import case_rows
 from pages.ui.evaluation_runs import Loaded
 from pages.ui.words import many
-from rag.evaluate.outcome import MEANINGS, WRONG, Filter, outcomes
+from rag.evaluate.outcome import MEANINGS, WRONG, Filter, Outcome, outcomes
 from rag.evaluate.runs import Record
 from rag.evaluate.shelf import Shelf
 from rag.workspace import Workspace
@@ -31,7 +31,7 @@ def chosen_cases(loaded: Loaded) -> list[Record]:
     """The cases that the filters let through; the filters outlive a look at one case."""
     state = st.session_state
     shown = state.get("case_outcome") or _ALL
-    outcome = {_ALL: frozenset(), _WRONG: WRONG}.get(shown, frozenset([shown]))
+    outcome: frozenset[Outcome] = {_ALL: frozenset(), _WRONG: WRONG}.get(shown, frozenset([shown]))
     wanted = Filter(
         outcomes=outcome,
         blame=state.get("case_blame") or "",
@@ -85,8 +85,9 @@ def draw_cases(workspace: Workspace, loaded: Loaded) -> None:
 def _draw_filters(loaded: Loaded) -> None:
     counts = outcomes(loaded.run, loaded.listed)
     wrong = sum(count for name, count in counts.items() if name in WRONG)
-    totals = {_ALL: len(loaded.records), _WRONG: wrong, **counts}
-    options = [_ALL, *([_WRONG] if wrong else []), *counts]
+    totals: dict[str, int] = {_ALL: len(loaded.records), _WRONG: wrong}
+    totals.update(counts)
+    options = [name for name, count in totals.items() if count or name == _ALL]
     if st.session_state.get("case_outcome") not in options:
         st.session_state.case_outcome = _ALL
     st.pills(

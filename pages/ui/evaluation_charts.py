@@ -21,7 +21,7 @@ _LINE = "#8a9490"
 
 def groups(
     rows: Rows, name: str, *, percent: bool = True, domain: tuple[float, float] = (0, 1)
-) -> alt.LayerChart:
+) -> alt.LayerChart | alt.FacetChart:
     """A value with its interval for each group, the groups in the order of the rows."""
     import altair as alt
 
@@ -46,7 +46,7 @@ def groups(
     return alt.layer(line, point).properties(height=alt.Step(_ROW))
 
 
-def differences(rows: Rows) -> alt.LayerChart:
+def differences(rows: Rows) -> alt.LayerChart | alt.FacetChart:
     """`groups` of differences, with a line where nothing has changed."""
     import altair as alt
 
@@ -60,7 +60,7 @@ def differences(rows: Rows) -> alt.LayerChart:
     return alt.layer(zero, drawn).properties(height=alt.Step(_ROW))
 
 
-def history(rows: Rows, name: str, *, percent: bool = True) -> alt.LayerChart:
+def history(rows: Rows, name: str, *, percent: bool = True) -> alt.LayerChart | alt.FacetChart:
     """One metric over runs, the oldest first; rows hold Run, Mode, Value, Low, High."""
     import altair as alt
 
@@ -88,7 +88,7 @@ def history(rows: Rows, name: str, *, percent: bool = True) -> alt.LayerChart:
     return alt.layer(line, bars, points).properties(height=320)
 
 
-def latency(rows: Rows, marks: Mapping[str, float]) -> alt.LayerChart:
+def latency(rows: Rows, marks: Mapping[str, float]) -> alt.LayerChart | alt.FacetChart:
     """How many questions took how long; `marks` are named lines, such as p50, in milliseconds."""
     import altair as alt
 

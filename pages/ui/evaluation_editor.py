@@ -7,7 +7,6 @@ below does not close it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import streamlit as st
@@ -221,7 +220,7 @@ def _save(workspace: Workspace, editing: Editing) -> None:
     _done(f"Kept in {plain(name)}.")
 
 
-def _keep(sets: QuestionSets, name: str, case: Case, editing: Editing) -> Sequence[str]:
+def _keep(sets: QuestionSets, name: str, case: Case, editing: Editing) -> tuple[str, ...]:
     try:
         if editing.kept_in:
             sets.put(name, case)

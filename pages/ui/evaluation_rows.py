@@ -44,6 +44,7 @@ FAMILIES = {
     "cost": "Effort",
     "judge": "Judge",
 }
+_COLUMNS: Mapping[Stage, str] = {"keyword": "Words", "pages": "Page words", "dense": "Meaning"}
 _LISTED = 10
 
 
@@ -178,11 +179,7 @@ def found_rows(record: Record, units: Mapping[str, Unit]) -> Rows:
                 "No.": number,
                 "Page": f"{mark}{page_name(page, units.get(doc, 'page'))} · {shorten(doc, 20)}",
             }
-            for stage, name in (
-                ("keyword", "Words"),
-                ("pages", "Page words"),
-                ("dense", "Meaning"),
-            ):
+            for stage, name in _COLUMNS.items():
                 places = ranked[stage]
                 row[name] = places.index((doc, page)) + 1 if (doc, page) in places else None
             rows.append(row)

@@ -99,7 +99,7 @@ def _draw_mode(workspace: Workspace) -> tuple[Mode, bool]:
         del labels["agent"]
     if st.session_state.get("mode") not in labels:
         st.session_state.mode = "retrieval"
-    mode = st.segmented_control(
+    chosen = st.segmented_control(
         "What is measured",
         list(labels),
         format_func=lambda name: plain(labels[name]),
@@ -107,6 +107,7 @@ def _draw_mode(workspace: Workspace) -> tuple[Mode, bool]:
         key="mode",
         persist_state="session",
     )
+    mode: Mode = chosen or "retrieval"
     st.caption(
         {
             "retrieval": "Is the right page found? No answer is written and no language model "

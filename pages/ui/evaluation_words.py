@@ -153,7 +153,8 @@ def verdict_of(run: Run, records: Sequence[Record]) -> str:
 
 def compared_in_words(compared: Comparison, keys: Sequence[str]) -> str:
     """What changed beyond noise among `keys`, which both runs have, as Markdown."""
-    better, worse = [], []
+    better: list[str] = []
+    worse: list[str] = []
     for key in keys:
         found = compared.metrics[key]
         if not found.beyond_noise:
