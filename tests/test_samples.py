@@ -21,7 +21,7 @@ FIELDS = {
     "id", "question", "answer", "facts", "doc", "docs", "pages", "evidence", "category", "lang",
     "answerable", "scope",
 }  # fmt: skip
-OPTIONAL = {"aliases", "also_pages", "featured"}
+OPTIONAL = {"answers", "also_pages", "featured"}
 LEAST = {
     "fact": 10, "table": 14, "paraphrase": 8, "other_language": 8, "multi_page": 6,
     "multi_document": 6, "unanswerable": 14,
