@@ -3,6 +3,9 @@
 A chunk packs whole sentences (or lines, or table rows) of one page up to a size in the
 embedder's own tokens, and starts afresh under a heading, unless the section so far is too short to
 stand alone. Overlap repeats whole sentences and never crosses such a border.
+
+Running headers, footers and page numbers are in no chunk. A chunk that begins inside a table has
+the names of the columns at the end of its heading, so that its rows can be found by them.
 """
 
 from __future__ import annotations
@@ -18,7 +21,10 @@ CountTokens = Callable[[Sequence[str]], list[int]]
 
 _NAMESPACE = uuid.UUID("7b1d3c0e-8a0f-5b1e-9a51-f0076e0c4b7d")
 # A sentence's end, or a line's end: a line of a table, a list or a heading is a unit of its own.
-_BORDER = re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w#*-])|[。！？]|\n+")
+# The rule below a table's first row belongs to that row.
+_BORDER = re.compile(
+    r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w#*-])|[。！？]|\n+(?!\|(?: *:?-+:? *\|)+ *(?:\n|$))"
+)
 _WORD = re.compile(r"\S+\s*")
 _SHORT_SECTION = 300
 """Characters: a shorter section is kept with the one that follows it on the page. Page MRR@5 on
@@ -38,9 +44,12 @@ def chunk(
     path: list[Heading] = []
     for parsed in pages:
         page = parsed.page
-        marks = {h.start: h for h in page.headings if 0 <= h.start < len(page.text)}
+        if page.kind == "suspect":
+            continue
+        first, last = _body(parsed)
+        marks = {h.start: h for h in page.headings if first <= h.start < last}
         sections: list[tuple[int, int, str]] = []
-        for start, end in pairwise(sorted({0, len(page.text), *marks})):
+        for start, end in pairwise(sorted({first, last, *marks})):
             if heading := marks.get(start):
                 path = [h for h in path if h.level < heading.level] + [heading]
             if sections and sections[-1][1] - sections[-1][0] < _SHORT_SECTION:
@@ -49,6 +58,7 @@ def chunk(
                 sections.append((start, end, _trail(path)))
         for start, end, trail in sections:
             for a, b in _pack(page.text, start, end, count_tokens, max_tokens, overlap):
+                names = _column_names(page.text, a)
                 yield Chunk(
                     id=chunk_id(page.document_id, page.number, a, b),
                     document_id=page.document_id,
@@ -56,7 +66,7 @@ def chunk(
                     start=a,
                     end=b,
                     text=page.text[a:b],
-                    heading=trail,
+                    heading=" › ".join(filter(None, (trail, names))),
                 )
 
 
@@ -67,6 +77,31 @@ def _trail(path: Sequence[Heading]) -> str:
 def chunk_id(document_id: str, page: int, start: int, end: int) -> str:
     """The same passage of the same bytes has the same id, so writing it twice changes nothing."""
     return str(uuid.uuid5(_NAMESPACE, f"{document_id}/{page}/{start}/{end}"))
+
+
+def _column_names(text: str, start: int) -> str:
+    """The first row of the table that a row at `start` belongs to, "" when it is that row."""
+    if text[start] != "|":
+        return ""
+    header = ""
+    for line in reversed(text[:start].rstrip("\n").split("\n")):
+        if not line.startswith("|"):
+            break
+        header = line
+    return ", ".join(filter(None, (cell.strip(" -:") for cell in header.split("|"))))
+
+
+def _body(parsed: ParsedPage) -> tuple[int, int]:
+    """Where the text begins and ends that is no furniture."""
+    first, last = 0, len(parsed.page.text)
+    for start, end in parsed.furniture:
+        if not parsed.page.text[first:start].strip():
+            first = end
+        else:
+            last = min(last, start)
+    while first < last and parsed.page.text[first].isspace():
+        first += 1
+    return first, max(first, last)
 
 
 def _pack(

@@ -12,7 +12,7 @@ import queue
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from rag.language import detect_language
 from rag.parse.worker import ParseWorker
 from rag.retrieve import Retriever, searched_text
 from rag.store import VectorStore
-from rag.types import Chunk, Document, ParsedPage, Warning
+from rag.types import Chunk, Document, PageKind, ParsedPage, Warning
 
 FileState = Literal[
     "waiting", "reading", "embedding", "indexed", "duplicate", "replaced", "failed", "cancelled"
@@ -281,7 +281,7 @@ class Ingester:
         pages: list[ParsedPage] = []
         fresh: list[Chunk] = []
         chunks: list[Chunk] = []
-        empty: list[int] = []
+        kinds: dict[PageKind, list[int]] = {}
         sample: list[str] = []
         done = 0
 
@@ -302,9 +302,8 @@ class Ingester:
                     save()
                 done += 1
                 pages.append(page)
-                if page.page.kind == "empty":
-                    empty.append(page.page.number)
-                elif len(sample) < 50:
+                kinds.setdefault(page.page.kind, []).append(page.page.number)
+                if page.page.kind in ("text", "noisy") and len(sample) < 50:
                     sample.append(page.page.text[:2000])
                 yield page
 
@@ -312,7 +311,7 @@ class Ingester:
         for piece in chunk(reading(), engines.embedder.count_tokens, size, self._chunk_overlap):
             fresh.append(piece)
         save()
-        warnings = (*parsed.warnings, *_missing_text(parsed.unit, done, empty, chunks))
+        warnings = (*parsed.warnings, *_missing_text(parsed.unit, done, kinds, chunks))
         job.update(index, state="embedding", pages_total=done, warnings=warnings)
         self._embed(job, index, document, chunks, engines, stop)
         replaced = self._catalog.publish(
@@ -385,22 +384,41 @@ def _shown(name: str) -> str:
 
 
 def _missing_text(
-    unit: str, page_count: int, empty: Sequence[int], chunks: Sequence[Chunk]
+    unit: str, page_count: int, kinds: Mapping[PageKind, Sequence[int]], chunks: Sequence[Chunk]
 ) -> Iterator[Warning]:
-    if not chunks:
-        if unit == "page":
-            yield Warning(
-                "no_text_layer",
-                f"None of its {page_count} pages has any text: they are pictures (a scan) or "
-                "blank. The document can be looked at, not searched.",
-            )
-        else:
+    if unit != "page":
+        if not chunks:
             yield Warning("no_text", "It holds no text. There is nothing to search in it.")
-    elif empty and unit == "page":
-        shown = ", ".join(map(str, empty[:10])) + (", …" if len(empty) > 10 else "")
+        return
+    empty, suspect, noisy = (kinds.get(k, ()) for k in ("empty", "suspect", "noisy"))
+    if not chunks and not suspect:
+        yield Warning(
+            "no_text_layer",
+            f"None of its {page_count} pages has any text: they are pictures (a scan) or "
+            "blank. The document can be looked at, not searched.",
+        )
+    elif empty:
         yield Warning(
             "pages_without_text",
-            f"{len(empty)} of {page_count} pages have no text (pictures or blank): {shown}. "
-            "They cannot be searched.",
+            f"{_of(empty, page_count)} have no text (pictures or blank). They cannot be searched.",
             empty[0],
         )
+    if suspect:
+        yield Warning(
+            "suspect_text_layer",
+            f"{_of(suspect, page_count)} hold text that is no text: their fonts do not say which "
+            "letters they draw. They can be looked at, not searched.",
+            suspect[0],
+        )
+    if noisy:
+        yield Warning(
+            "suspect_text_layer",
+            f"{_of(noisy, page_count)} hold text that was recognised from a picture, with many "
+            "errors. It is searched, but quotes of it may differ from what the page shows.",
+            noisy[0],
+        )
+
+
+def _of(pages: Sequence[int], page_count: int) -> str:
+    shown = ", ".join(map(str, pages[:10])) + (", …" if len(pages) > 10 else "")
+    return f"{len(pages)} of {page_count} pages ({shown})"

@@ -13,8 +13,10 @@ from typing import Literal
 Unit = Literal["page", "slide", "sheet", "section"]
 """What a document is divided into. Only a `page` has a number printed on paper."""
 
-PageKind = Literal["text", "empty"]
-"""`text`: words were found. `empty`: none (a blank page, or a picture of text)."""
+PageKind = Literal["text", "empty", "suspect", "noisy"]
+"""`text`: words were found. `empty`: none (a blank page, or a picture of text). `suspect`: words
+that cannot be what the page shows; they are kept, but not searched. `noisy`: text that was
+recognised from a picture with many errors; it is searched."""
 
 DocumentState = Literal["queued", "indexing", "ready", "failed"]
 """`queued`: bytes are kept, not read yet. `indexing`: being read and embedded.
@@ -94,6 +96,9 @@ class ParsedPage:
 
     page: Page
     words: tuple[Word, ...] = ()
+    furniture: tuple[tuple[int, int], ...] = ()
+    """Spans at the beginning and the end of the text that are not searched: running headers and
+    footers, page numbers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,3 +86,33 @@ def test_ids_are_the_same_for_the_same_passage_and_differ_otherwise():
     a, b = chunks(page("A b c d. E f g h.")), chunks(page("A b c d. E f g h."))
     assert [c.id for c in a] == [c.id for c in b]
     assert len({c.id for c in chunks(page("A b."), page("A b.", 2))}) == 2
+
+
+def test_furniture_is_in_no_chunk():
+    text = "Running header\n\nOne two three.\nFour five six.\n\n17"
+    parsed = ParsedPage(Page("doc", 1, "", text), (), ((0, 14), (47, 49)))
+    (only,) = chunks(parsed)
+    assert only.text == "One two three.\nFour five six."
+    assert text[only.start : only.end] == only.text
+
+
+def test_a_page_of_garbled_text_gives_no_chunk():
+    assert chunks(ParsedPage(Page("doc", 1, "", '"7+%-', "suspect"))) == []
+    assert chunks(ParsedPage(Page("doc", 1, "", "a few words", "noisy"))) != []
+
+
+def test_a_chunk_that_begins_inside_a_table_names_its_columns():
+    table = "| Plan | Cost |\n| --- | --- |\n| Basic | 5 |\n| Plus | 9 |\n| Family | 12 |"
+    found = chunks(page(f"Prices\n\n{table}", headings=(Heading(0, 1, "Prices"),)), size=18)
+    assert [c.heading for c in found] == ["Prices", "Prices › Plan, Cost"]
+    assert found[0].text.endswith("| Basic | 5 |") and found[1].text.startswith("| Plus | 9 |")
+
+
+def test_the_rule_of_a_table_stays_with_its_first_row():
+    found = chunks(page("| Plan | Cost |\n| --- | --- |\n| Basic | 5 |"), size=11)
+    assert [c.text for c in found] == ["| Plan | Cost |\n| --- | --- |", "| Basic | 5 |"]
+
+
+def test_a_table_without_names_of_columns_adds_none():
+    table = "| | |\n| --- | --- |\n| Weight | 27 kg |\n| Length | 245 cm |"
+    assert {c.heading for c in chunks(page(table), size=9)} == {""}
