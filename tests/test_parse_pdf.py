@@ -8,9 +8,8 @@ from rag.errors import FileError
 from rag.parse import Parsed
 from rag.parse.pdf import open_pdf
 from rag.types import ParsedPage
+from tests import raw_pdf
 from tests.conftest import MakePdf
-
-LEFT, RIGHT = 60, 320
 
 
 def read(path: Path) -> list[ParsedPage]:
@@ -25,32 +24,6 @@ def text(path: Path) -> str:
     return read(path)[0].page.text
 
 
-def column(x: int, lines: list[str], y: int = 150) -> list[tuple[int, int, str]]:
-    return [(x, y + 14 * i, line) for i, line in enumerate(lines)]
-
-
-def grid(rows: list[list[str]], y: int, width: int) -> list[tuple[int, int, str]]:
-    return [
-        (60 + width * c, y + 20 * r, cell)
-        for r, row in enumerate(rows)
-        for c, cell in enumerate(row)
-    ]
-
-
-PROSE_LEFT = [
-    "The left column begins with this line",
-    "and goes on with a second full line",
-    "and with a third line that is as long",
-    "before the last of the left column.",
-]
-PROSE_RIGHT = [
-    "The right column is read after the left",
-    "although its lines stand at one height",
-    "with those of the other column so that",
-    "a naive reader would mix the two up.",
-]
-
-
 def test_every_word_has_the_rectangle_of_its_characters(make_pdf: MakePdf):
     (page,) = read(make_pdf("a.pdf", [["Hello brave world", "second line"]]))
     text = page.page.text
@@ -58,38 +31,6 @@ def test_every_word_has_the_rectangle_of_its_characters(make_pdf: MakePdf):
     assert [text[w.start : w.end] for w in page.words] == text.split()
     hello, brave, *_, line = page.words
     assert 71 < hello.x0 < 73 and hello.x1 < brave.x0 and line.y0 > hello.y1
-
-
-def test_columns_of_prose_are_read_one_after_the_other(make_pdf: MakePdf):
-    path = make_pdf(
-        "a.pdf",
-        [[(LEFT, 100, "A title that spans both of the columns of the page", 16),
-          *column(LEFT, PROSE_LEFT), *column(RIGHT, PROSE_RIGHT)]],
-    )  # fmt: skip
-    found = " ".join(text(path).split())
-    assert found == " ".join(
-        ["A title that spans both of the columns of the page", *PROSE_LEFT, *PROSE_RIGHT]
-    )
-
-
-def test_a_line_across_both_columns_parts_what_is_above_and_below(make_pdf: MakePdf):
-    path = make_pdf(
-        "a.pdf",
-        [[*column(LEFT, PROSE_LEFT), *column(RIGHT, PROSE_RIGHT),
-          (LEFT, 230, "A caption below the columns that is as wide as the whole page is set here"),
-          *column(LEFT, ["below " + n for n in PROSE_LEFT], 260),
-          *column(RIGHT, ["below " + n for n in PROSE_RIGHT], 260)]],
-    )  # fmt: skip
-    found = text(path)
-    order = ["The left", "The right", "A caption", "below The left", "below The right"]
-    places = [found.index(n) for n in order]
-    assert places == sorted(places)
-
-
-def test_the_cells_of_a_table_are_read_row_by_row(make_pdf: MakePdf):
-    rows = [["Part", "Torque", "Unit"], ["Axle", "35", "Nm"], ["Stem", "6", "Nm"]]
-    by_column = sorted(grid(rows, 100, 180))
-    assert text(make_pdf("a.pdf", [by_column])).splitlines() == ["  ".join(r) for r in rows]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +93,7 @@ def test_bookmarks_become_headings_where_their_title_stands(make_pdf: MakePdf, t
 
 
 def test_larger_lines_are_headings_where_there_are_no_bookmarks(make_pdf: MakePdf):
-    lines = [(72, 90, "Care of the pump", 20), *column(72, PROSE_LEFT)]
+    lines = [(72, 90, "Care of the pump", 20), (72, 120, "Clean it once a week.")]
     (heading,) = read(make_pdf("a.pdf", [lines]))[0].page.headings
     assert (heading.start, heading.level, heading.title) == (0, 1, "Care of the pump")
 
@@ -206,34 +147,152 @@ def test_a_damaged_file_is_a_clear_error(tmp_path: Path, content: bytes):
 
 def test_an_empty_page_tree_is_an_error(tmp_path: Path):
     path = tmp_path / "a.pdf"
-    objects = [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[]/Count 0>>"]
-    body, offsets = b"%PDF-1.4\n", []
-    for number, content in enumerate(objects, start=1):
-        offsets.append(len(body))
-        body += b"%d 0 obj\n%s\nendobj\n" % (number, content)
-    table = b"".join(b"%010d 00000 n \n" % o for o in offsets)
-    start = len(body)
-    body += b"xref\n0 3\n0000000000 65535 f \n" + table
-    body += b"trailer\n<</Size 3/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % start
-    path.write_bytes(body)
+    raw_pdf.write(path, [b"<</Type/Catalog/Pages 2 0 R>>", b"<</Type/Pages/Kids[]/Count 0>>"])
     with pytest.raises(FileError) as raised:
         opened(path)
     assert raised.value.code == "no_pages"
 
 
-def test_a_wide_table_between_columns_keeps_its_rows(make_pdf: MakePdf):
-    rows = [["Site", "2019", "2020", "2021", "2022"]] + [
-        [f"S{n} Mill", *(f"{n}.{c}" for c in range(4))] for n in range(5)
+def test_a_page_tree_that_claims_millions_of_pages_is_an_error(tmp_path: Path):
+    path = raw_pdf.page(tmp_path / "a.pdf", b"BT /F 12 Tf 50 700 Td (One page.) Tj ET")
+    path.write_bytes(path.read_bytes().replace(b"/Count 1", b"/Count 213804087"))
+    with pytest.raises(FileError) as raised:
+        opened(path)
+    assert raised.value.code == "corrupt"
+
+
+def test_a_page_tree_with_a_loop_gives_the_pages_before_it(tmp_path: Path):
+    path = raw_pdf.page(tmp_path / "a.pdf", b"BT /F 12 Tf 50 700 Td (One page.) Tj ET")
+    looped = path.read_bytes().replace(b"/Kids[3 0 R]/Count 1", b"/Kids[3 0 R 2 0 R]/Count 2")
+    path.write_bytes(looped)
+    pages = [p.page for p in read(path)]
+    assert [(p.text, p.kind) for p in pages] == [("One page.", "text"), ("", "empty")]
+
+
+def test_a_broken_cross_reference_table_is_repaired(tmp_path: Path):
+    path = raw_pdf.page(tmp_path / "a.pdf", b"BT /F 12 Tf 50 700 Td (Still here.) Tj ET")
+    path.write_bytes(path.read_bytes().replace(b"startxref", b"startxref\n9"))
+    assert text(path) == "Still here."
+
+
+def test_malformed_page_labels_are_no_labels(tmp_path: Path):
+    path = raw_pdf.page(tmp_path / "a.pdf", b"BT /F 12 Tf 50 700 Td (A page.) Tj ET")
+    labels = b"/PageLabels<</Nums[0<</P<FEFF0058>/St 3/S/D>>]>>"
+    path.write_bytes(path.read_bytes().replace(b"/Catalog", b"/Catalog" + labels))
+    (page,) = read(path)
+    assert page.page.text == "A page."
+    assert "<" not in page.page.label
+
+
+def test_what_stands_in_annotations_and_form_fields_is_text(tmp_path: Path):
+    import pymupdf
+
+    with pymupdf.open() as document:
+        page = document.new_page()
+        page.insert_text((72, 90), "Name of the applicant:")
+        page.add_freetext_annot((72, 200, 300, 220), "A comment on it", fontsize=11)
+        field = pymupdf.Widget()
+        field.field_type, field.field_name = pymupdf.PDF_WIDGET_TYPE_TEXT, "name"
+        field.rect, field.field_value = pymupdf.Rect(250, 78, 400, 98), "Alice Example"
+        page.add_widget(field)
+        document.save(tmp_path / "a.pdf")
+    found = text(tmp_path / "a.pdf")
+    assert "Name of the applicant: Alice Example" in " ".join(found.split())
+    assert "A comment on it" in found
+
+
+def test_words_without_spaces_are_parted_by_the_gaps_between_glyphs(tmp_path: Path):
+    content = b"BT /F 12 Tf 50 700 Td [(Words) -400 (by) -400 (gaps)] TJ ET"
+    assert text(raw_pdf.page(tmp_path / "a.pdf", content)) == "Words by gaps"
+
+
+def test_a_missing_glyph_in_place_of_every_space_is_a_space(tmp_path: Path):
+    font = raw_pdf.HELVETICA[:-2] + b"/Encoding<</Type/Encoding/Differences[32/.notdef]>>>>"
+    content = b"BT /G 12 Tf 50 700 Td (Words that need their spaces back again) Tj ET"
+    path = raw_pdf.page(tmp_path / "a.pdf", content, {"G": font})
+    assert text(path) == "Words that need their spaces back again"
+
+
+def test_raised_signs_stand_apart_but_for_ordinals_and_powers(tmp_path: Path):
+    def up(sign: str) -> str:
+        return f"4 Ts /F 7 Tf ({sign}) Tj 0 Ts /F 12 Tf"
+
+    content = (
+        f"BT /F 12 Tf 50 700 Td (A claim) Tj {up('1')} ( of the 21) Tj {up('st')} ( century on "
+        f"5 m) Tj {up('2')} ( of land.) Tj {up('3')} ET"
+    )
+    path = raw_pdf.page(tmp_path / "a.pdf", content.encode())
+    assert text(path) == "A claim 1 of the 21st century on 5 m² of land. 3"
+
+
+MAPPED = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 5 0 R>>"
+
+
+def mapped(path: Path, mapping: dict[int, str], codes: bytes) -> Path:
+    content = b"BT /G 12 Tf 50 700 Td (%s) Tj ET" % codes
+    return raw_pdf.page(path, content, {"G": MAPPED}, [raw_pdf.to_unicode(mapping)])
+
+
+def test_the_arabic_ligature_of_two_letters_is_not_turned_round(tmp_path: Path):
+    signs = {0x41: "\u0628", 0x42: "\u0644\u0627", 0x43: "\u062f"}  # drawn from right to left
+    assert text(mapped(tmp_path / "a.pdf", signs, b"CBA")) == "بلاد"
+
+
+def test_characters_with_swapped_bytes_are_put_right(tmp_path: Path):
+    signs = {code: chr(code << 8) for code in (*b"Pure Black",)}
+    page = read(mapped(tmp_path / "a.pdf", signs, b"Pure Black"))[0]
+    assert page.page.text == "Pure Black"
+    assert [page.page.text[w.start : w.end] for w in page.words] == ["Pure", "Black"]
+    assert page.words[0].x1 < page.words[1].x0
+
+
+def test_a_page_whose_characters_mean_nothing_is_suspect(tmp_path: Path):
+    signs = dict.fromkeys(b"Phone", "�")
+    assert read(mapped(tmp_path / "a.pdf", signs, b"Phone"))[0].page.kind == "suspect"
+
+
+def test_fonts_of_the_file_before_are_not_used_for_this_one(tmp_path: Path):
+    first = mapped(tmp_path / "a.pdf", {0x41: "x"}, b"A")
+    second = mapped(tmp_path / "b.pdf", {0x41: "y"}, b"A")
+    assert (text(first), text(second)) == ("x", "y")
+
+
+def test_text_of_a_scan_with_many_errors_is_told_from_good_text(tmp_path: Path):
+    def scan(name: str, words: str) -> str:
+        content = f"BT 3 Tr /F 9 Tf 50 700 Td ({words}) Tj ET"
+        return read(raw_pdf.page(tmp_path / name, content.encode()))[0].page.kind
+
+    good = "the letter from the company was sent on the third of March and answered at once "
+    bad = "th* lett£r from t;he comp-any. was s^nt on th% thi'rd o/f M&rch and ans#wered at once "
+    assert (scan("good.pdf", good), scan("bad.pdf", bad)) == ("text", "noisy")
+
+
+def test_text_in_vertical_columns_is_read_from_right_to_left(tmp_path: Path):
+    font = (
+        b"<</Type/Font/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/UniJIS-UCS2-V"
+        b"/DescendantFonts[<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light"
+        b"/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>"
+        b"/FontDescriptor<</Type/FontDescriptor/FontName/Ryumin-Light/Flags 4"
+        b"/FontBBox[0 -200 1000 900]/ItalicAngle 0/Ascent 800/Descent -200/StemV 80>>>>]>>"
+    )
+    content = b"BT /V 20 Tf %d 700 Td <%s> Tj ET "
+    left, right = content % (460, b"65E5672C8A9E"), content % (500, b"304230443046")
+    path = raw_pdf.page(tmp_path / "a.pdf", left + right, {"V": font})
+    assert text(path).split() == ["あいう", "日本語"]
+
+
+def test_running_headers_and_page_numbers_are_marked(make_pdf: MakePdf):
+    pages = [
+        [(72, 40, "The annual report"), (72, 300, f"Text of page {n}."), (300, 810, f"{n}")]
+        for n in range(1, 5)
     ]
-    path = make_pdf(
-        "a.pdf",
-        [[*column(LEFT, PROSE_LEFT), *column(RIGHT, PROSE_RIGHT), *grid(rows, 240, 110),
-          *column(LEFT, ["then " + n for n in PROSE_LEFT], 380),
-          *column(RIGHT, ["then " + n for n in PROSE_RIGHT], 380)]],
-    )  # fmt: skip
-    found = text(path)
-    for row in rows:
-        assert "  ".join(row) in found
-    order = ["before the last of the left", "The right", "Site", "then The left", "then The right"]
-    places = [found.index(n) for n in order]
-    assert places == sorted(places)
+    for page in read(make_pdf("a.pdf", pages)):
+        marked = [page.page.text[a:b] for a, b in page.furniture]
+        assert marked == ["The annual report", str(page.page.number)]
+        assert f"Text of page {page.page.number}." in page.page.text
+
+
+def test_a_footer_that_is_drawn_first_is_read_last(make_pdf: MakePdf):
+    pages = [[(72, 810, "Chapter 1"), (500, 810, f"{n}"), (72, 100, "Body.")] for n in range(3)]
+    for page in read(make_pdf("a.pdf", pages)):
+        assert page.page.text.split()[0] == "Body."

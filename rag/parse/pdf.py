@@ -1,25 +1,31 @@
 """PDF -> pages, by PyMuPDF: positioned words in reading order make the text.
 
 Because the text is built from the words, every character offset maps to a rectangle exactly.
-Reading order and line joining are in `layout.py`; this module opens the file and names what is
-wrong with it.
+This module opens the file and names what is wrong with it. A page then goes through `pdf_words`
+(what is drawn), `furniture` (what is left out of search), `pdf_page` (reading order, tables) and
+`flow` (text).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from rag.errors import FileError
 from rag.parse import Parsed
-from rag.parse.layout import SOFT_HYPHEN, Glyphs, Line, compose
-from rag.types import Heading, Page, ParsedPage, Warning
+from rag.parse.flow import Flow
+from rag.parse.furniture import AROUND, Edge, edges, repeated
+from rag.parse.lines import Line, Row
+from rag.parse.mend import clean, is_garbled, is_noisy
+from rag.parse.pdf_page import pieces
+from rag.parse.pdf_words import Drawn, drawn
+from rag.types import Heading, Page, PageKind, ParsedPage, Warning
 
-_SAMPLED = 24
+_SAMPLED = 12
 """Pages that are looked at to learn the size of the body text."""
 _HEADING_RATIO = 1.12
 _LONGEST_HEADING = 120
@@ -31,6 +37,8 @@ def open_pdf(path: Path, name: str, document_id: str) -> Parsed:
 
     pymupdf.TOOLS.mupdf_display_errors(False)
     pymupdf.TOOLS.mupdf_display_warnings(False)
+    # MuPDF takes a font of an earlier file for one of this file that is described alike.
+    pymupdf.TOOLS.store_shrink(100)
     damaged = FileError(
         "corrupt", f"{name!r} is damaged and could not be read. Try to open and re-save it."
     )
@@ -67,83 +75,79 @@ def _pages(file: Any, document_id: str) -> Iterator[ParsedPage]:
     body = _body_size(file)
     outline = _outline(file)
     vocabulary: set[str] = set()
-    for index in range(file.page_count):
-        try:
-            page = file[index]
-            lines = _lines(page)
-        except Exception:  # a page that MuPDF cannot load is an empty page
-            yield _empty(document_id, index + 1)
-            continue
-        text, words, kept = compose(lines, vocabulary)
-        headings = _outlined(text, outline.get(index + 1, [])) if outline else _sized(kept, body)
+    for number, read, furniture in _with_furniture(file, body):
+        page = read.drawn
+        flow = Flow(vocabulary)
+        out = {id(n) for edge in furniture for n in edge.lines}
+        spans = []
+        if top := [Row(list(e.lines)) for e in furniture if not e.from_bottom]:
+            spans.append(flow.add(top))
+            flow.part()
+        start = spans[0][1] if spans else 0
+        flow.add(pieces(replace(page, lines=[n for n in page.lines if id(n) not in out])))
+        placed = [(at, line) for at, line in flow.placed if at >= start]
+        if bottom := [Row(list(e.lines)) for e in furniture[::-1] if e.from_bottom]:
+            flow.part()
+            spans.append(flow.add(bottom))
+        text = flow.text
+        if outline:
+            headings = _outlined(text, start, outline.get(number, []))
+        else:
+            headings = _sized(placed, body)
         yield ParsedPage(
-            Page(
-                document_id=document_id,
-                number=index + 1,
-                label=_label(page),
-                text=text,
-                kind="text" if text else "empty",
-                headings=tuple(headings),
-            ),
-            tuple(words),
+            Page(document_id, number, read.label, text, read.kind, tuple(headings)),
+            tuple(flow.words),
+            tuple(spans),
         )
 
 
-def _empty(document_id: str, number: int) -> ParsedPage:
-    return ParsedPage(Page(document_id, number, "", "", "empty"))
+@dataclass(frozen=True, slots=True)
+class _Read:
+    drawn: Drawn
+    label: str = ""
+    kind: PageKind = "empty"
 
 
-def _lines(page: Any) -> list[Line]:
-    import pymupdf
+def _with_furniture(file: Any, body: float) -> Iterator[tuple[int, _Read, list[Edge]]]:
+    """Each page with its number and those of its lines that are furniture.
 
-    flags = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP
-    textpage = page.get_textpage(flags=flags)
-    turn = page.rotation_matrix
-    turned = page.rotation != 0
-    styles = {
-        (b, n): line
-        for b, block in enumerate(textpage.extractDICT()["blocks"])
-        for n, line in enumerate(block.get("lines", ()))
-    }
-    grouped: dict[tuple[int, int], list[Glyphs]] = {}
-    for x0, y0, x1, y1, word, block, line, _ in textpage.extractWORDS():
-        if text := _clean(word):
-            box = (x0, y0, x1, y1)
-            if turned:
-                box = tuple(pymupdf.Rect(box) * turn)
-            grouped.setdefault((block, line), []).append(Glyphs(text, *box))
-    found = []
-    for key, words in grouped.items():
-        style = styles.get(key)
-        spans = [s for s in style["spans"] if s["text"].strip()] if style else []
-        found.append(
-            Line(
-                words=words,
-                block=key[0],
-                size=max((s["size"] for s in spans), default=0.0),
-                bold=bool(spans) and all(s["flags"] & 16 for s in spans),
-                vertical=style is not None and _is_vertical(style["dir"], turn),
-            )
-        )
-    return found
+    Reads a few pages ahead, as furniture is what the neighbours have as well.
+    """
+    window: deque[tuple[int, _Read, list[Edge]]] = deque()
+    count = file.page_count
+    ahead = 0
+    for number in range(1, count + 1):
+        while ahead < min(count, number + AROUND):
+            read = _read(file, ahead)
+            ahead += 1
+            window.append((ahead, read, edges(read.drawn.lines, read.drawn.height, body)))
+        while window[0][0] < number - AROUND:
+            window.popleft()
+        read, rows = next(entry[1:] for entry in window if entry[0] == number)
+        others = [entry[2] for entry in window if entry[0] != number]
+        yield number, read, repeated(rows, others, len(read.drawn.lines))
 
 
-def _is_vertical(direction: tuple[float, float], turn: Any) -> bool:
-    """Whether a writing direction runs up or down the page once the page is turned."""
-    return bool(abs(direction[0] * turn.b + direction[1] * turn.d) > 0.7)
+def _read(file: Any, index: int) -> _Read:
+    """A page that MuPDF cannot load is an empty page."""
+    try:
+        page = file[index]
+        found = drawn(page)
+        words = [w.text for line in found.lines for w in line.words]
+        kind: PageKind = "text" if words else "empty"
+        if is_garbled(words):
+            kind = "suspect"
+        elif is_noisy(words) and _is_invisible(page):
+            kind = "noisy"
+        return _Read(found, _label(page), kind)
+    except Exception:  # RuntimeError, ValueError and a dozen of MuPDF's own
+        return _Read(Drawn([], [], []))
 
 
-_LIGATURES = str.maketrans(
-    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
-     "\u00a0": " ", "\u2028": " ", "\u2029": " "}
-)  # fmt: skip
-_INVISIBLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060\ufeff\ud800-\udfff]")
-
-
-def _clean(word: str) -> str:
-    """Ligatures as letters, nothing invisible; a soft hyphen stays only at the end."""
-    text = _INVISIBLE.sub("", word.translate(_LIGATURES)).strip()
-    return text[:-1].replace(SOFT_HYPHEN, "") + text[-1:]
+def _is_invisible(page: Any) -> bool:
+    """Whether most of the text is of the kind that lies over a scan."""
+    spans = page.get_texttrace()
+    return sum(len(s["chars"]) * (1 if s["type"] == 3 else -1) for s in spans) > 0
 
 
 def _label(page: Any) -> str:
@@ -186,15 +190,14 @@ def _outline(file: Any) -> dict[int, list[tuple[int, str]]]:
         return {}
     found: dict[int, list[tuple[int, str]]] = {}
     for level, title, number, *_ in entries:
-        if title := _clean(title.replace("\n", " ")):
+        if title := clean(" ".join(title.split())):
             found.setdefault(number, []).append((level, title))
     return found
 
 
-def _outlined(text: str, entries: list[tuple[int, str]]) -> list[Heading]:
-    """Bookmarks placed where their title stands in the text, else at the top of the page."""
+def _outlined(text: str, at: int, entries: list[tuple[int, str]]) -> list[Heading]:
+    """Bookmarks placed where their title stands in the text from `at` on, else there."""
     headings = []
-    at = 0
     for level, title in entries:
         pattern = r"\s+".join(re.escape(w) for w in title.split())
         match = re.compile(pattern, re.IGNORECASE).search(text, at)
