@@ -1,6 +1,6 @@
 """Pages/s and chunks/s of indexing a folder, as a share of the bare embedder; then search times.
 
-    python scripts/bench_ingest.py FOLDER
+    PYTHONPATH=. python scripts/bench_ingest.py FOLDER
 
 Indexes into a temporary data folder, through the same Workspace as the app. The embedder's own
 speed is measured on the chunks that were made, in batches sorted by length.
