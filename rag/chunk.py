@@ -20,17 +20,24 @@ from rag.types import Chunk, Heading, ParsedPage
 CountTokens = Callable[[Sequence[str]], list[int]]
 
 _NAMESPACE = uuid.UUID("7b1d3c0e-8a0f-5b1e-9a51-f0076e0c4b7d")
-# A sentence's end, or a line's end: a line of a table, a list or a heading is a unit of its own.
 # The rule below a table's first row belongs to that row.
+_NO_RULE = r"(?!\|(?: *:?-+:? *\|)+ *(?:\n|$))"
 _BORDER = re.compile(
-    r"(?<=[.!?…])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w#*-])|[。！？]|\n+(?!\|(?: *:?-+:? *\|)+ *(?:\n|$))"
+    # A sentence's end, unless it is the number of a list item.
+    r"(?<=[.!?…])(?<!\n\d\.)(?<!\n\d\d\.)[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[\w#*-])|[。！？]"
+    # A paragraph's or a table row's end, and where a row or a list item begins.
+    rf"|\n\n+{_NO_RULE}|(?<=[|:;])\n{_NO_RULE}"
+    rf"|\n{_NO_RULE}(?=[#•●▪■○◦*–|-]|\(?\w{{1,3}}[.)]\s|\d)"
 )
-_WORD = re.compile(r"\S+\s*")
+"""Where units end. Other line ends do not: in a PDF they only say how wide the page is. Dense page
+MRR@5 with them as ends: 0.74 on the mixed evaluation PDFs, 0.51 on the French regulations; without
+0.76 and 0.55."""
+_LINE = re.compile(r"[^\n]+")
 _SHORT_SECTION = 300
 """Characters: a shorter section is kept with the one that follows it on the page. Page MRR@5 on
 two evaluation sets, fused: 0.72 -> 0.74 over the handbooks' corpus, with 6 % fewer chunks."""
-_LONGEST_RUN = 400
-"""Characters: a longer run without a space (a data URL, a broken PDF) is cut."""
+# A longer run without a space (a data URL, a broken PDF) is cut.
+_WORD = re.compile(r"\S{1,400}")
 
 
 def chunk(
@@ -152,21 +159,23 @@ def _cut_long(
     count_tokens: CountTokens,
     max_tokens: int,
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    if max(sizes) <= max_tokens:
-        return units, sizes
-    cut_units: list[tuple[int, int]] = []
-    cut_sizes: list[int] = []
-    for (start, end), size in zip(units, sizes, strict=True):
-        if size <= max_tokens:
-            pieces, counts = [(start, end)], [size]
-        else:
-            pieces = [
-                piece
-                for word in _WORD.finditer(text, start, end)
-                for at in range(word.start(), word.end(), _LONGEST_RUN)
-                for piece in _trimmed(text, at, min(at + _LONGEST_RUN, word.end()))
-            ]
-            counts = count_tokens([text[a:b] for a, b in pieces])
-        cut_units += pieces
-        cut_sizes += counts
-    return cut_units, cut_sizes
+    """Units longer than a chunk cut at line ends, and lines that still are, between words."""
+    for pattern in (_LINE, _WORD):
+        if max(sizes) <= max_tokens:
+            break
+        cut_units: list[tuple[int, int]] = []
+        cut_sizes: list[int] = []
+        for (start, end), size in zip(units, sizes, strict=True):
+            if size <= max_tokens:
+                pieces, counts = [(start, end)], [size]
+            else:
+                pieces = [
+                    piece
+                    for part in pattern.finditer(text, start, end)
+                    for piece in _trimmed(text, *part.span())
+                ]
+                counts = count_tokens([text[a:b] for a, b in pieces])
+            cut_units += pieces
+            cut_sizes += counts
+        units, sizes = cut_units, cut_sizes
+    return units, sizes

@@ -116,3 +116,18 @@ def test_the_rule_of_a_table_stays_with_its_first_row():
 def test_a_table_without_names_of_columns_adds_none():
     table = "| | |\n| --- | --- |\n| Weight | 27 kg |\n| Length | 245 cm |"
     assert {c.heading for c in chunks(page(table), size=9)} == {""}
+
+
+def test_a_line_end_inside_a_sentence_is_no_place_to_cut():
+    text = "A b c d\ne f. G h i\nj k."
+    assert [c.text for c in chunks(page(text), size=7)] == ["A b c d\ne f.", "G h i\nj k."]
+
+
+def test_rows_and_list_items_may_be_cut_at_line_ends():
+    items = "- a b c\n- d e f\n1. g h\n| i | j |\n| k | l |"
+    assert [c.text for c in chunks(page(items), size=5)] == items.split("\n")
+
+
+def test_lines_are_kept_whole_where_what_they_make_is_too_long():
+    text = "a b c d\ne f g h\ni j k l"
+    assert [c.text for c in chunks(page(text), size=5)] == text.split("\n")
