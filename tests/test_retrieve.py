@@ -32,6 +32,11 @@ def test_the_name_and_the_headings_are_searched():
     assert searched_text("notes.txt", "", "x") == "notes\nx"
 
 
+def test_a_table_is_searched_without_its_marks():
+    table = "| Plan | Cost |\n| --- | ---: |\n| Basic | 5 |\n| | |"
+    assert searched_text("a.pdf", "", table) == "a\nPlan Cost Basic 5"
+
+
 def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspace):
     hit = library.search("At what pressure does the relief valve open?").hits[0]
     assert "4.2 bar" in hit.chunk.text
