@@ -20,7 +20,7 @@ def draw_job(workspace: Workspace) -> None:
     if job.progress.finished:
         _draw_summary(job)
     else:
-        st.fragment(_watch, run_every=0.5)(workspace, job, job.progress)
+        st.fragment(_watch, run_every=1.0)(workspace, job, job.progress)
 
 
 def _watch(workspace: Workspace, job: Job, drawn: Progress) -> None:
