@@ -7,6 +7,7 @@ import pytest
 from rag.errors import FileError
 from rag.parse import Parsed
 from rag.parse.pdf import open_pdf
+from rag.parse.pdf_fonts import known
 from rag.types import ParsedPage
 from tests import raw_pdf
 from tests.conftest import MakePdf
@@ -249,6 +250,32 @@ def test_characters_with_swapped_bytes_are_put_right(tmp_path: Path):
 def test_a_page_whose_characters_mean_nothing_is_suspect(tmp_path: Path):
     signs = dict.fromkeys(b"Phone", "�")
     assert read(mapped(tmp_path / "a.pdf", signs, b"Phone"))[0].page.kind == "suspect"
+
+
+def test_glyphs_without_letters_are_looked_up_in_the_embedded_font(tmp_path: Path):
+    import pymupdf
+
+    with pymupdf.open() as document:
+        page = document.new_page()
+        page.insert_font(fontname="F", fontbuffer=pymupdf.Font("cjk").buffer)
+        page.insert_text((72, 90), "The pump needs 35 Nm.", fontname="F")
+        for font in page.get_fonts():
+            document.xref_set_key(font[0], "ToUnicode", "null")
+        document.save(tmp_path / "a.pdf")
+    (parsed,) = read(tmp_path / "a.pdf")
+    assert (parsed.page.text, parsed.page.kind) == ("The pump needs 35 Nm.", "text")
+    assert len(parsed.words) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"), [("The pump needs 35 Nm of torque.", True), ("Xq7Xq7Xq7Xq7Xq7Xq7", False)]
+)
+def test_glyph_numbers_in_the_common_order_are_guessed_when_they_make_words(
+    text: str, letters: bool
+):
+    glyphs = [ord(char) - 29 for char in text]
+    guess = known(glyphs, {})
+    assert "".join(guess.get(glyph, "") for glyph in glyphs) == (text if letters else "")
 
 
 def test_fonts_of_the_file_before_are_not_used_for_this_one(tmp_path: Path):
