@@ -129,8 +129,8 @@ class Workspace:
                     self.models = ModelState("failed", str(error))
                     raise
                 # The models' libraries leave half a million objects that live as long as the
-                # process. Frozen, they cost the full collection that Streamlit makes after every
-                # script run nothing; it held the interpreter 0.9 s each time (558,000 objects, busy machine).
+                # process. Streamlit collects all garbage after every script run; over them that
+                # took 0.9 s on a busy machine, and held up indexing. Frozen, they cost nothing.
                 gc.freeze()
                 self.models = ModelState("ready")
             return self._engines
