@@ -19,6 +19,7 @@ from rag.parse.mend import SOFT_HYPHEN, clean, decode, is_garbled, is_noisy
         ("⽇本", "日本"),
         ("10²", "10²"),
         ("\uf0b7", "•"),
+        ("●Wake", "● Wake"),
     ],
 )
 def test_a_word_is_mended_letter_by_letter(word: str, mended: str):

@@ -21,6 +21,7 @@ from rag.parse.flow import Flow
 from rag.parse.furniture import AROUND, Edge, edges, repeated
 from rag.parse.lines import Line, Row
 from rag.parse.mend import clean, is_garbled, is_noisy
+from rag.parse.pdf_fonts import Fonts
 from rag.parse.pdf_page import pieces
 from rag.parse.pdf_words import Drawn, drawn
 from rag.types import Heading, Page, PageKind, ParsedPage, Warning
@@ -115,10 +116,11 @@ def _with_furniture(file: Any, body: float) -> Iterator[tuple[int, _Read, list[E
     """
     window: deque[tuple[int, _Read, list[Edge]]] = deque()
     count = file.page_count
+    fonts = Fonts(file)
     ahead = 0
     for number in range(1, count + 1):
         while ahead < min(count, number + AROUND):
-            read = _read(file, ahead)
+            read = _read(file, ahead, fonts)
             ahead += 1
             window.append((ahead, read, edges(read.drawn.lines, read.drawn.height, body)))
         while window[0][0] < number - AROUND:
@@ -128,11 +130,11 @@ def _with_furniture(file: Any, body: float) -> Iterator[tuple[int, _Read, list[E
         yield number, read, repeated(rows, others, len(read.drawn.lines))
 
 
-def _read(file: Any, index: int) -> _Read:
+def _read(file: Any, index: int, fonts: Fonts) -> _Read:
     """A page that MuPDF cannot load is an empty page."""
     try:
         page = file[index]
-        found = drawn(page)
+        found = drawn(page, fonts)
         words = [w.text for line in found.lines for w in line.words]
         kind: PageKind = "text" if words else "empty"
         if is_garbled(words):
