@@ -143,8 +143,12 @@ def test_a_list_is_no_table(make_pdf: MakePdf):
 
 @pytest.mark.parametrize("dots", ["." * 40, ". " * 20, ""])
 def test_a_table_of_contents_is_no_table(make_pdf: MakePdf, dots: str):
-    lines = [(x, 100 + 20 * i, part) for i in range(5)
-             for x, part in ((60, f"Chapter {i}"), (150, dots), (400, f"{i * 7}")) if part]  # fmt: skip
+    lines = [
+        (x, 100 + 20 * i, part)
+        for i in range(5)
+        for x, part in ((60, f"Chapter {i}"), (150, dots), (400, f"{i * 7}"))
+        if part
+    ]
     first = rows(make_pdf("a.pdf", [lines]))[0]
     assert first.split() == (["Chapter", "0", "…", "0"] if dots else ["Chapter", "0", "0"])
 
