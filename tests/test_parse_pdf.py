@@ -99,6 +99,26 @@ def test_larger_lines_are_headings_where_there_are_no_bookmarks(make_pdf: MakePd
     assert (heading.start, heading.level, heading.title) == (0, 1, "Care of the pump")
 
 
+def headings(path: Path) -> list[tuple[int, str]]:
+    return [(h.level, h.title) for page in read(path) for h in page.page.headings]
+
+
+def test_numbered_headings_of_one_size_are_levels_of_their_own(make_pdf: MakePdf):
+    lines = [(72, 90, "2 Care", 14), (72, 120, "Clean it once a week with a cloth."),
+             (72, 160, "2.1 Chain", 14), (72, 190, "Oil it once a month, not more."),
+             (72, 230, "3 Storage", 14), (72, 260, "Keep it dry and away from frost.")]  # fmt: skip
+    found = headings(make_pdf("a.pdf", [lines]))
+    assert found == [(3, "2 Care"), (4, "2.1 Chain"), (3, "3 Storage")]
+
+
+def test_a_title_of_two_lines_is_one_heading_and_a_large_paragraph_is_none(make_pdf: MakePdf):
+    body = [(72, 300 + 14 * i, "The body text of the page goes on and on.") for i in range(9)]
+    title = [(72, 90, "Care of the pump and", 20), (72, 112, "of all its parts", 20)]
+    large = [(72, 180 + 18 * i, "A paragraph in large print", 14) for i in range(5)]
+    found = headings(make_pdf("a.pdf", [[*title, *large, *body]]))
+    assert found == [(1, "Care of the pump and of all its parts")]
+
+
 def test_printed_labels_are_read(make_pdf: MakePdf, tmp_path: Path):
     import pymupdf
 

@@ -8,7 +8,6 @@ This module opens the file and names what is wrong with it. A page then goes thr
 
 from __future__ import annotations
 
-import re
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -19,17 +18,16 @@ from rag.errors import FileError
 from rag.parse import Parsed
 from rag.parse.flow import Flow
 from rag.parse.furniture import AROUND, Edge, edges, repeated
-from rag.parse.lines import Line, Row
-from rag.parse.mend import clean, is_garbled, is_noisy
+from rag.parse.lines import Row
+from rag.parse.mend import is_garbled, is_noisy
 from rag.parse.pdf_fonts import Fonts
+from rag.parse.pdf_headings import outline, outlined, sized
 from rag.parse.pdf_page import pieces
 from rag.parse.pdf_words import Drawn, drawn
-from rag.types import Heading, Page, PageKind, ParsedPage, Warning
+from rag.types import Page, PageKind, ParsedPage, Warning
 
 _SAMPLED = 12
 """Pages that are looked at to learn the size of the body text."""
-_HEADING_RATIO = 1.12
-_LONGEST_HEADING = 120
 
 
 def open_pdf(path: Path, name: str, document_id: str) -> Parsed:
@@ -74,7 +72,7 @@ def open_pdf(path: Path, name: str, document_id: str) -> Parsed:
 
 def _pages(file: Any, document_id: str) -> Iterator[ParsedPage]:
     body = _body_size(file)
-    outline = _outline(file)
+    bookmarks = outline(file)
     vocabulary: set[str] = set()
     for number, read, furniture in _with_furniture(file, body):
         page = read.drawn
@@ -91,10 +89,10 @@ def _pages(file: Any, document_id: str) -> Iterator[ParsedPage]:
             flow.part()
             spans.append(flow.add(bottom))
         text = flow.text
-        if outline:
-            headings = _outlined(text, start, outline.get(number, []))
+        if bookmarks:
+            headings = outlined(text, start, bookmarks.get(number, []))
         else:
-            headings = _sized(placed, body)
+            headings = sized(placed, body)
         yield ParsedPage(
             Page(document_id, number, read.label, text, read.kind, tuple(headings)),
             tuple(flow.words),
@@ -182,66 +180,3 @@ def _body_size(file: Any) -> float:
                 for span in line["spans"]:
                     sizes[round(span["size"] * 2) / 2] += len(span["text"].strip())
     return max(sizes, key=lambda s: sizes[s], default=0.0)
-
-
-def _outline(file: Any) -> dict[int, list[tuple[int, str]]]:
-    """Page number -> (level, title) of its bookmarks, in order; empty without an outline."""
-    try:
-        entries = file.get_toc()
-    except Exception:  # a broken outline is none
-        return {}
-    found: dict[int, list[tuple[int, str]]] = {}
-    for level, title, number, *_ in entries:
-        if title := clean(" ".join(title.split())):
-            found.setdefault(number, []).append((level, title))
-    return found
-
-
-def _outlined(text: str, at: int, entries: list[tuple[int, str]]) -> list[Heading]:
-    """Bookmarks placed where their title stands in the text from `at` on, else there."""
-    headings = []
-    for level, title in entries:
-        pattern = r"\s+".join(re.escape(w) for w in title.split())
-        match = re.compile(pattern, re.IGNORECASE).search(text, at)
-        if match:
-            at = match.start()
-        headings.append(Heading(at, level, title))
-    return headings
-
-
-def _sized(lines: list[tuple[int, Line]], body: float) -> list[Heading]:
-    """Lines set larger than the body text, or short and bold on their own, by their size."""
-    headings: list[Heading] = []
-    above: Line | None = None  # the line before, if it was a heading
-    block = -1
-    for start, line in lines:
-        title = line.text
-        larger = body > 0 and line.size >= body * _HEADING_RATIO
-        alone = line.bold and line.block != block
-        block = line.block
-        wraps = above and (above.block, above.size, above.bold) == (
-            line.block,
-            line.size,
-            line.bold,
-        )
-        if not (_is_title(title) and (larger or alone or wraps)):
-            above = None
-            continue
-        # The level falls with the size: twice the body is 1, a bold line of body size is 4.
-        ratio = line.size / body if body else 1.0
-        level = 1 if ratio >= 1.8 else 2 if ratio >= 1.35 else 3 if larger else 4
-        if wraps:
-            wrapped = headings.pop()
-            headings.append(replace(wrapped, title=f"{wrapped.title} {title}"))
-        else:
-            headings.append(Heading(start, level, title))
-        above = line
-    return headings
-
-
-def _is_title(text: str) -> bool:
-    return (
-        3 <= len(text) <= _LONGEST_HEADING
-        and sum(c.isalpha() for c in text) > len(text) / 2
-        and not text.endswith((".", ",", ";", ":"))
-    )
