@@ -13,24 +13,22 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
 
 from rag.catalog import Catalog
 from rag.chunk import chunk
 from rag.embed import Embedder
-from rag.errors import Cancelled, FileError, FootnoteError
+from rag.errors import Cancelled, FileError, FootnoteError, NotFound
+from rag.job import Job
 from rag.language import detect_language
 from rag.parse.worker import ParseWorker
 from rag.retrieve import Retriever, searched_text
 from rag.store import VectorStore
 from rag.types import Chunk, Document, PageKind, ParsedPage, Warning
 
-FileState = Literal[
-    "waiting", "reading", "embedding", "indexed", "duplicate", "replaced", "failed", "cancelled"
-]
 _PAGES_A_BATCH = 16
 _CHUNKS_A_BATCH = 64
 _LONGEST_NAME = 200
@@ -44,67 +42,6 @@ class Upload:
 
     name: str
     source: bytes | Path
-
-
-@dataclass(frozen=True, slots=True)
-class FileProgress:
-    name: str
-    state: FileState = "waiting"
-    pages_done: int = 0
-    pages_total: int = 0
-    """0 while unknown."""
-    chunks_done: int = 0
-    chunks_total: int = 0
-    document_id: str = ""
-    message: str = ""
-    """One line for the user: why it failed, what it replaced, what it duplicates."""
-    warnings: tuple[Warning, ...] = ()
-    error_code: str = ""
-
-    @property
-    def over(self) -> bool:
-        return self.state not in ("waiting", "reading", "embedding")
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    files: tuple[FileProgress, ...]
-    cancelled: bool = False
-
-    @property
-    def finished(self) -> bool:
-        return all(f.over for f in self.files)
-
-
-class Job:
-    """One batch. `progress` is a snapshot that is replaced, never changed."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.progress = Progress(tuple(FileProgress(n) for n in names))
-        self._cancel = threading.Event()
-        self._done = threading.Event()
-        if not names:
-            self._done.set()
-
-    def cancel(self) -> None:
-        """Stops after the page or batch in hand; files already indexed stay."""
-        self._cancel.set()
-
-    @property
-    def cancelled(self) -> bool:
-        return self._cancel.is_set()
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """True when the batch is over."""
-        return self._done.wait(timeout_s)
-
-    def update(self, index: int, **changes: object) -> None:
-        files = list(self.progress.files)
-        files[index] = replace(files[index], **changes)  # type: ignore[arg-type]
-        self.progress = Progress(tuple(files), self.cancelled)
-
-    def close(self) -> None:
-        self._done.set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +128,9 @@ class Ingester:
             job.update(index, state="failed", message=str(error), error_code=error.code)
             return None
         document_id = hashlib.sha256(data).hexdigest()
-        known = {d.id: d for d in self._catalog.documents()}.get(document_id)
+        known: Document | None = None
+        with suppress(NotFound):
+            known = self._catalog.document(document_id)
         taken = any(f.document_id == document_id for f in job.progress.files)
         if taken or (known is not None and known.state == "ready"):
             earlier = known.name if known else name

@@ -19,7 +19,8 @@ from filelock import FileLock, Timeout
 from rag.catalog import Catalog
 from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError, NotFound
 from rag.history import History
-from rag.ingest import Engines, Ingester, Job, Upload
+from rag.ingest import Engines, Ingester, Upload
+from rag.job import Job
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings

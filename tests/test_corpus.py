@@ -22,7 +22,8 @@ import pytest
 
 from rag.chunk import chunk
 from rag.errors import FileError
-from rag.ingest import FileProgress, Upload
+from rag.ingest import Upload
+from rag.job import FileProgress
 from rag.parse import open_file
 from rag.settings import Settings
 from rag.types import ParsedPage, Warning

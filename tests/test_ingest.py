@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.ingest import Job, Upload
+from rag.ingest import Upload
+from rag.job import Job
 from rag.settings import Settings
 from rag.workspace import Workspace
 from tests.conftest import MakePdf

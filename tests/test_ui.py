@@ -23,7 +23,7 @@ from pages.ui.words import (
     streaming,
     summary,
 )
-from rag.ingest import FileProgress, Progress
+from rag.job import FileProgress, Progress
 from rag.place import place
 from rag.settings import Settings
 from rag.types import Citation, Document, Receipt, Rejection, Search, Warning

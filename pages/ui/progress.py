@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui.words import many, plain
-from rag.ingest import FileProgress, Job, Progress
+from rag.job import FileProgress, Job, Progress
 from rag.workspace import Workspace
 
 _SHOWN = 5

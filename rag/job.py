@@ -1,0 +1,75 @@
+"""How far a batch of files is: frozen snapshots that a page can draw while a thread works."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from rag.types import Warning
+
+FileState = Literal[
+    "waiting", "reading", "embedding", "indexed", "duplicate", "replaced", "failed", "cancelled"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class FileProgress:
+    name: str
+    state: FileState = "waiting"
+    pages_done: int = 0
+    pages_total: int = 0
+    """0 while unknown."""
+    chunks_done: int = 0
+    chunks_total: int = 0
+    document_id: str = ""
+    message: str = ""
+    """One line for the user: why it failed, what it replaced, what it duplicates."""
+    warnings: tuple[Warning, ...] = ()
+    error_code: str = ""
+
+    @property
+    def over(self) -> bool:
+        return self.state not in ("waiting", "reading", "embedding")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    files: tuple[FileProgress, ...]
+    cancelled: bool = False
+
+    @property
+    def finished(self) -> bool:
+        return all(f.over for f in self.files)
+
+
+class Job:
+    """One batch. `progress` is a snapshot that is replaced, never changed."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.progress = Progress(tuple(FileProgress(n) for n in names))
+        self._cancel = threading.Event()
+        self._done = threading.Event()
+        if not names:
+            self._done.set()
+
+    def cancel(self) -> None:
+        """Stops after the page or batch in hand; files already indexed stay."""
+        self._cancel.set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancel.is_set()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """True when the batch is over."""
+        return self._done.wait(timeout_s)
+
+    def update(self, index: int, **changes: object) -> None:
+        files = list(self.progress.files)
+        files[index] = replace(files[index], **changes)  # type: ignore[arg-type]
+        self.progress = Progress(tuple(files), self.cancelled)
+
+    def close(self) -> None:
+        self._done.set()
