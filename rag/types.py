@@ -178,6 +178,87 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
+class WebCitation:
+    """A verified quote from a web page: it stands in the text that was fetched.
+
+    Kept apart from `Citation`: the page can change or vanish, and nothing of it is in the library.
+    """
+
+    url: str
+    title: str
+    quote: str
+    context: str = ""
+    """The fetched text around the quote."""
+    fetched: str = ""
+    """UTC, ISO 8601."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteCheck:
+    """A quote that the model claimed, and what became of it.
+
+    `repaired`: it failed at first, and was found once the model had been told why.
+    """
+
+    quote: str
+    source: str
+    """As the model named it, such as "S1"."""
+    outcome: Literal["verified", "repaired", "rejected"]
+    reason: str = ""
+    """Why it was not found, at first or for good; "" when it was found at once."""
+
+
+StepKind = Literal[
+    "rewrite",
+    "summary",
+    "expand",
+    "model",
+    "search",
+    "read_page",
+    "list_documents",
+    "find_in_document",
+    "web_search",
+    "finish",
+    "unknown",
+]
+"""`rewrite`, `summary`, `expand` and `model` are calls of the model; the others are tools, of which
+`unknown` is one that the model made up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that was done for an answer: a line of its trace. Tuples are in starting order."""
+
+    kind: StepKind
+    arguments: str = ""
+    """Of a tool: JSON as it was asked for. Of a model call: ""."""
+    result: str = ""
+    """What came of it on one line, such as "8 passages, weak" or "2 calls"."""
+    at: float = 0.0
+    """Seconds after the question was asked."""
+    seconds: float = 0.0
+    error: str = ""
+    """What was wrong: with the arguments, the reply, or the provider."""
+    repeated: bool = False
+    """A call made before, answered from memory."""
+    model: str = ""
+    """Of a model call: who was asked."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+    """US dollars; None when unknown, or when this is no model call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A model that did not answer, so that the next one in the chain was asked."""
+
+    model: str
+    reason: str
+    """The error in plain words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
     """How an answer came about."""
 
@@ -195,14 +276,28 @@ class Receipt:
     cost: float | None = None
     """US dollars by litellm's price data; None when the model has no known price."""
     stopped_by: str = ""
-    """The bound that ended the loop ("rounds", "tokens", "seconds"), or ""."""
+    """The bound that ended the loop ("rounds", "tokens", "seconds", "cost"), or ""."""
     notices: tuple[str, ...] = ()
     """What the user should know: a provider that failed, an engine that took over."""
+    rewrite: str = ""
+    """The question as it was understood after earlier turns; "" when it stood alone."""
+    quotes: tuple[QuoteCheck, ...] = ()
+    """Every quote that the model claimed, in the order in which it was checked."""
+    steps: tuple[Step, ...] = ()
+    """The trace."""
+    fallbacks: tuple[Fallback, ...] = ()
+    """The models that were asked before the one that answered."""
+    prompts: str = ""
+    """The version of the prompts: a hash of their files; "" when none was used."""
+
+    @property
+    def quotes_repaired(self) -> int:
+        return sum(check.outcome == "repaired" for check in self.quotes)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the user reads. Marker `[n]` in `text` is `citations[n - 1]`."""
+    """What the user reads. Marker `[n]` in `text` is `citations[n - 1]`, `[Wn]` is `web[n - 1]`."""
 
     text: str
     citations: tuple[Citation, ...]
@@ -211,6 +306,12 @@ class Answer:
     """True when the documents do not support an answer; `text` then says so."""
     nearest: tuple[Hit, ...] = ()
     """The closest passages, shown with a refusal."""
+    web: tuple[WebCitation, ...] = ()
+    """Sources from the web, when the user had turned it on."""
+    asks_back: bool = False
+    """True when `text` is a question to the user, who asked something too open to answer."""
+    ungrounded: bool = False
+    """True when no quote supports `text`, and it is shown all the same, because of a setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +320,7 @@ class Turn:
 
     question: str
     answer: str
+    cited: tuple[Citation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +328,20 @@ class TextDelta:
     """More text of the answer."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextReplaced:
+    """The text of the answer so far, in place of all that was streamed before."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A follow-up as it was understood: this is what is searched for."""
+
+    query: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +361,23 @@ class PageRead:
 
 
 @dataclass(frozen=True, slots=True)
+class WordsFound:
+    """Exact words were looked up in one document."""
+
+    name: str
+    words: str
+    pages: tuple[int, ...]
+    """Where they stand; empty when they do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebSearched:
+    query: str
+    urls: tuple[str, ...]
+    """The pages that were fetched."""
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the user should see at once, such as "the model did not answer: ..."."""
 
@@ -258,4 +391,15 @@ class Finished:
     answer: Answer
 
 
-Event = TextDelta | SearchStarted | SearchFinished | PageRead | Notice | Finished
+Event = (
+    TextDelta
+    | TextReplaced
+    | Rewritten
+    | SearchStarted
+    | SearchFinished
+    | PageRead
+    | WordsFound
+    | WebSearched
+    | Notice
+    | Finished
+)
