@@ -33,11 +33,22 @@ _BORDER = re.compile(
 MRR@5 with them as ends: 0.74 on the mixed evaluation PDFs, 0.51 on the French regulations; without
 0.76 and 0.55."""
 _LINE = re.compile(r"[^\n]+")
+HEADER_TOKENS = 40
+"""Room in the embedder's input for the document's name and the heading path, which stand before a
+chunk's text; see `retrieve.searched_text`."""
 _SHORT_SECTION = 300
 """Characters: a shorter section is kept with the one that follows it on the page. Page MRR@5 on
 two evaluation sets, fused: 0.72 -> 0.74 over the handbooks' corpus, with 6 % fewer chunks."""
 # A longer run without a space (a data URL, a broken PDF) is cut.
 _WORD = re.compile(r"\S{1,400}")
+
+
+def largest(chunk_tokens: int, model_tokens: int) -> int:
+    """The size to cut to: `chunk_tokens`, unless the embedder would cut off such a chunk's end.
+
+    `model_tokens` is the longest input that the embedder reads (`Embedder.max_tokens`).
+    """
+    return min(chunk_tokens, max(model_tokens - HEADER_TOKENS, model_tokens // 2))
 
 
 def chunk(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rag.chunk import chunk
+from rag.chunk import chunk, largest
 from rag.types import Heading, Page, ParsedPage
 
 
@@ -131,3 +131,9 @@ def test_rows_and_list_items_may_be_cut_at_line_ends():
 def test_lines_are_kept_whole_where_what_they_make_is_too_long():
     text = "a b c d\ne f g h\ni j k l"
     assert [c.text for c in chunks(page(text), size=5)] == text.split("\n")
+
+
+def test_a_chunk_leaves_room_for_its_header_in_what_the_embedder_reads():
+    assert largest(200, model_tokens=512) == 200
+    assert largest(500, model_tokens=256) == 216
+    assert largest(500, model_tokens=64) == 32
