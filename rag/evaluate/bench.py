@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -19,10 +19,13 @@ from rag.evaluate.metrics.answers import Embed
 from rag.evaluate.metrics.retrieval import Gold, Place
 from rag.evaluate.metrics.spans import Span
 from rag.evaluate.passages import is_passage_file
-from rag.types import Answer, Document, Finished, Search
+from rag.reader import standalone
+from rag.types import Answer, Document, Event, Finished, Page, Search, Turn
 
 if TYPE_CHECKING:
-    from rag.workspace import Workspace
+    from rag.catalog import Catalog
+    from rag.ingest import Engines
+    from rag.job import Job
 
 
 class Bench(Protocol):
@@ -67,19 +70,55 @@ class Bench(Protocol):
         ...
 
 
-class LibraryBench:
-    """Documents of the library, or those of it that `names` lists."""
+class Library(Protocol):
+    """What is asked: the workspace, or an `Index` of the same documents cut in another way."""
 
-    def __init__(self, workspace: Workspace, names: Mapping[str, str] | None = None) -> None:
+    @property
+    def job(self) -> Job | None: ...
+
+    catalog: Catalog
+
+    def documents(self) -> list[Document]: ...
+
+    def page(self, document_id: str, number: int) -> Page: ...
+
+    def engines(self) -> Engines: ...
+
+    def ask(
+        self,
+        question: str,
+        documents: Sequence[str],
+        history: Sequence[Turn],
+        engine: Literal["reader", "agent"],
+    ) -> Iterator[Event]: ...
+
+
+def asked(case: Case) -> str:
+    """What is searched for: the question, with the one before it where it is a short follow-up."""
+    return standalone(case.question, case.history)
+
+
+def finished(events: Iterable[Event]) -> Answer:
+    """The answer at the end of the events. Raises EvaluationError when there is none."""
+    for event in events:
+        if isinstance(event, Finished):
+            return event.answer
+    raise EvaluationError("The answer ended without a result.")
+
+
+class LibraryBench:
+    """Documents of a library, or those of it that `names` lists."""
+
+    def __init__(self, library: Library, names: Mapping[str, str] | None = None) -> None:
         """`names`: file name -> document id; None means every document that is ready.
 
         An id that is not in the library, or not ready, counts as missing. Raises EvaluationError
         while files are being indexed: what is searched must not change during a run.
         """
-        if workspace.job is not None and not workspace.job.progress.finished:
+        if library.job is not None and not library.job.progress.finished:
             raise EvaluationError("Files are being indexed. Evaluate when that is done.")
-        self._workspace = workspace
-        ready = {d.id: d for d in workspace.documents() if d.state == "ready"}
+        self._library = library
+        ready = {d.id: d for d in library.documents() if d.state == "ready"}
         if names is None:
             names = {d.name: d.id for d in ready.values()}
         self._ids = {_key(name): i for name, i in names.items() if i in ready}
@@ -92,7 +131,7 @@ class LibraryBench:
 
     @property
     def embed(self) -> Embed:
-        return self._workspace.engines().embedder.embed
+        return self._library.engines().embedder.embed
 
     def check(self, cases: Sequence[Case]) -> list[Problem]:
         from rag.evaluate.validate import check
@@ -108,10 +147,10 @@ class LibraryBench:
         return self._documents.get(found) if found else None
 
     def page_text(self, document: Document, page: int) -> str:
-        return self._workspace.page(document.id, page).text
+        return self._library.page(document.id, page).text
 
     def located(self, evidence: Evidence, document: Document) -> list[PageSpan]:
-        return locate(evidence, document, self._workspace.catalog)
+        return locate(evidence, document, self._library.catalog)
 
     def gold(self, case: Case) -> Gold | None:
         pages = [self._named(doc, page) for doc, page in case.pages]
@@ -136,7 +175,7 @@ class LibraryBench:
             document = self.document(name)
             if document is None or page > document.page_count:
                 continue
-            if self._workspace.page(document.id, page).kind != "empty":
+            if self._library.page(document.id, page).kind != "empty":
                 return False
         return True
 
@@ -144,16 +183,13 @@ class LibraryBench:
         documents = self._asked(case)
         if documents is None:
             return Search(case.question, ())
-        return self._workspace.engines().retriever.search_all(case.question, documents)
+        return self._library.engines().retriever.search_all(asked(case), documents)
 
     def ask(self, case: Case, engine: Literal["reader", "agent"]) -> Answer:
         documents = self._asked(case)
         if documents is None:
             raise EvaluationError(f"{case.doc!r}, in which to ask, is not in the library.")
-        for event in self._workspace.ask(case.question, documents, case.history, engine):
-            if isinstance(event, Finished):
-                return event.answer
-        raise EvaluationError("The answer ended without a result.")
+        return finished(self._library.ask(case.question, documents, case.history, engine))
 
     def place(self, document_id: str, page: int) -> Place:
         return self._names.get(document_id, document_id), page

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from rag.embed import Embedder
 from rag.errors import EvaluationError
+from rag.evaluate.bench import asked, finished
 from rag.evaluate.cases import Case, Problem
 from rag.evaluate.metrics.answers import Embed
 from rag.evaluate.metrics.retrieval import Gold, Place
 from rag.evaluate.metrics.spans import Span
 from rag.evaluate.passages import Collection, Progress, passage_files, read_passages
-from rag.reader import Reader
 from rag.rerank import Reranker
 from rag.settings import Settings
-from rag.types import Answer, Finished, Search
-
-if TYPE_CHECKING:
-    from rag.agent import Agent
+from rag.types import Answer, Search
 
 
 class PassageBench:
@@ -94,17 +91,13 @@ class PassageBench:
         collection = self._collection(case)
         if collection is None:
             return Search(case.question, ())
-        return collection.retriever.search_all(case.question)
+        return collection.index.retriever.search_all(asked(case))
 
     def ask(self, case: Case, engine: Literal["reader", "agent"]) -> Answer:
         collection = self._collection(case)
         if collection is None:
             raise EvaluationError("None of the collections is this question's.")
-        answering = self._reader(collection) if engine == "reader" else self._agent(collection)
-        for event in answering.answer(case.question, (), case.history):
-            if isinstance(event, Finished):
-                return event.answer
-        raise EvaluationError("The answer ended without a result.")
+        return finished(collection.index.ask(case.question, (), case.history, engine))
 
     def place(self, document_id: str, page: int) -> Place:
         return self._by_document[document_id].ids[page - 1], 1
@@ -125,14 +118,3 @@ class PassageBench:
                 return self._collections[name]
         only = list(self._collections.values())
         return only[0] if len(only) == 1 else None
-
-    def _reader(self, collection: Collection) -> Reader:
-        return Reader(collection.retriever, self._embedder, collection.catalog)
-
-    def _agent(self, collection: Collection) -> Agent:
-        from rag.agent import Agent
-        from rag.llm import LiteLLM
-
-        return Agent(
-            LiteLLM(self._settings), collection.retriever, collection.catalog, self._settings
-        )

@@ -1,8 +1,7 @@
 """Collections of passages (a benchmark's own): every passage is one page of one document.
 
-A passage's title is the heading above its text, as it would be in a Markdown file; chunking,
-embedding, BM25 and fusion are the app's own. A collection is indexed once, into a folder of its
-own beside the library.
+A passage's title is the heading above its text, as it would be in a Markdown file. A collection
+is indexed once, into a folder of its own beside the library.
 """
 
 from __future__ import annotations
@@ -14,21 +13,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rag.catalog import Catalog
-from rag.chunk import chunk
+from rag.chunk import largest
 from rag.embed import Embedder
 from rag.errors import EvaluationError
-from rag.language import detect_language
+from rag.evaluate.index import Index
 from rag.rerank import Reranker
-from rag.retrieve import Retriever, searched_text
 from rag.settings import Settings
-from rag.store import VectorStore
 from rag.types import Document, Heading, Page, ParsedPage
 
 _LAYOUT = 1
 """Counts up when `_page` changes, so that what was indexed before is not used again."""
-_BATCH = 64
-_SAMPLE = 50
 
 Progress = Callable[[str, int, int], None]
 """Collection, chunks embedded, chunks in all."""
@@ -95,53 +89,25 @@ class Collection:
         self.numbers = {passage_id: number for number, passage_id in enumerate(self.ids, 1)}
         if len(self.numbers) != len(self.ids):
             raise EvaluationError(f"The collection {name!r} uses a passage id twice.")
-        self.digest = _digest(passages, settings)
+        self.digest = _digest(passages, settings, embedder)
         place = folder / f"{self.digest[:16]}-{embedder.fingerprint}"
-        place.mkdir(parents=True, exist_ok=True)
-        self.catalog = Catalog(place / "catalog.db")
-        self._store = VectorStore(place / "vectors", embedder.fingerprint, embedder.dimension)
-        if not any(document.state == "ready" for document in self.catalog.documents()):
-            self._index(passages, settings, embedder, on_progress)
-        self.retriever = Retriever(
-            self.catalog,
-            self._store,
-            embedder,
-            reranker,
-            top_k=settings.top_k,
-            candidates=settings.candidates,
+        self.index = Index(place, settings, embedder, reranker)
+        if any(document.state == "ready" for document in self.index.documents()):
+            return
+        added = datetime.now(UTC).isoformat(timespec="milliseconds")
+        size = sum(len(passage.text) for passage in passages)
+        self.index.add(
+            Document(self.digest, self.name, "text/plain", size, added, unit="section"),
+            [_page(self.digest, number, passage) for number, passage in enumerate(passages, 1)],
+            lambda done, total: on_progress(name, done, total),
         )
 
     @property
     def document(self) -> Document:
-        return self.catalog.documents()[0]
+        return self.index.documents()[0]
 
     def close(self) -> None:
-        self._store.close()
-        self.catalog.close()
-
-    def _index(
-        self,
-        passages: Sequence[Passage],
-        settings: Settings,
-        embedder: Embedder,
-        on_progress: Progress,
-    ) -> None:
-        added = datetime.now(UTC).isoformat(timespec="milliseconds")
-        size = sum(len(passage.text) for passage in passages)
-        self.catalog.add(Document(self.digest, self.name, "text/plain", size, added))
-        self.catalog.start(self.digest, "text/plain", "section")
-        pages = [_page(self.digest, number, p) for number, p in enumerate(passages, 1)]
-        chunks = list(
-            chunk(pages, embedder.count_tokens, settings.chunk_tokens, settings.chunk_overlap)
-        )
-        self.catalog.add_pages(pages, chunks)
-        for at in range(0, len(chunks), _BATCH):
-            part = chunks[at : at + _BATCH]
-            texts = [searched_text("", c.heading, c.text) for c in part]
-            self._store.upsert(self.digest, [c.id for c in part], embedder.embed(texts))
-            on_progress(self.name, at + len(part), len(chunks))
-        sample = "\n".join(passage.text for passage in passages[:_SAMPLE])
-        self.catalog.publish(self.digest, len(pages), detect_language(sample), ())
+        self.index.close()
 
 
 def _page(document_id: str, number: int, passage: Passage) -> ParsedPage:
@@ -151,11 +117,11 @@ def _page(document_id: str, number: int, passage: Passage) -> ParsedPage:
     return ParsedPage(Page(document_id, number, passage.title, text, headings=(heading,)))
 
 
-def _digest(passages: Sequence[Passage], settings: Settings) -> str:
+def _digest(passages: Sequence[Passage], settings: Settings, embedder: Embedder) -> str:
     content = json.dumps(
         [
             _LAYOUT,
-            settings.chunk_tokens,
+            largest(settings.chunk_tokens, embedder.max_tokens),
             settings.chunk_overlap,
             [(passage.id, passage.title, passage.text) for passage in passages],
         ]

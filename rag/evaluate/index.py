@@ -1,0 +1,121 @@
+"""Documents that are searchable outside the library: passages of a benchmark, other chunk sizes.
+
+Chunking, embedding, BM25, fusion, re-ranking and answers are the app's own; only the parsing is
+done before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from rag.catalog import Catalog
+from rag.chunk import chunk, largest
+from rag.embed import Embedder
+from rag.ingest import Engines
+from rag.job import Job
+from rag.language import detect_language
+from rag.rerank import Reranker
+from rag.retrieve import Retriever, searched_text
+from rag.settings import Settings
+from rag.store import VectorStore
+from rag.types import Chunk, Document, Event, Page, ParsedPage, Turn
+
+Cut = Callable[[Iterable[ParsedPage]], Iterator[Chunk]]
+OnProgress = Callable[[int, int], None]
+"""Chunks embedded, chunks in all."""
+
+_BATCH = 64
+_SAMPLE_PAGES = 50
+_SAMPLE_CHARACTERS = 2000
+
+
+class Index:
+    """One folder with a catalog and vectors; what a bench needs of a library."""
+
+    job: Job | None = None
+    """Nothing is ever added in the background."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        embedder: Embedder,
+        reranker: Reranker | None,
+        cut: Cut | None = None,
+    ) -> None:
+        """`cut` makes the chunks; by default the app's own chunker, with the settings' sizes."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._settings = settings
+        self._embedder = embedder
+        self._cut = cut or self._chunks
+        self.catalog = Catalog(folder / "catalog.db")
+        self._store = VectorStore(folder / "vectors", embedder.fingerprint, embedder.dimension)
+        self.retriever = Retriever(
+            self.catalog,
+            self._store,
+            embedder,
+            reranker,
+            top_k=settings.top_k,
+            candidates=settings.candidates,
+        )
+
+    def close(self) -> None:
+        self._store.close()
+        self.catalog.close()
+
+    def add(
+        self,
+        document: Document,
+        pages: Sequence[ParsedPage],
+        on_progress: OnProgress = lambda done, total: None,
+    ) -> None:
+        """Searchable when it returns. Sizes, counts and the language are found out here."""
+        self.catalog.add(document)
+        self.catalog.start(document.id, document.media_type, document.unit)
+        chunks = list(self._cut(pages))
+        self.catalog.add_pages(pages, chunks)
+        chunks.sort(key=lambda c: len(c.text))  # batches of like length waste no padding
+        for at in range(0, len(chunks), _BATCH):
+            part = chunks[at : at + _BATCH]
+            texts = [searched_text(document.name, c.heading, c.text) for c in part]
+            self._store.upsert(document.id, [c.id for c in part], self._embedder.embed(texts))
+            on_progress(at + len(part), len(chunks))
+        read = [p.page.text[:_SAMPLE_CHARACTERS] for p in pages if p.page.kind in ("text", "noisy")]
+        language = document.language or detect_language("\n".join(read[:_SAMPLE_PAGES]))
+        self.catalog.publish(document.id, len(pages), language, document.warnings)
+        self.retriever.invalidate()
+
+    def documents(self) -> list[Document]:
+        return self.catalog.documents()
+
+    def page(self, document_id: str, number: int) -> Page:
+        """`number` is 1-based. Raises NotFound."""
+        return self.catalog.page(document_id, number)
+
+    def engines(self) -> Engines:
+        return Engines(self._embedder, self._store, self.retriever)
+
+    def ask(
+        self,
+        question: str,
+        documents: Sequence[str],
+        history: Sequence[Turn],
+        engine: Literal["reader", "agent"],
+    ) -> Iterator[Event]:
+        """The last event is Finished. Raises LLMError when the agent's provider fails."""
+        if engine == "reader":
+            from rag.reader import Reader
+
+            reader = Reader(self.retriever, self._embedder, self.catalog)
+            return reader.answer(question, documents, history)
+        from rag.agent import Agent
+        from rag.llm import LiteLLM
+
+        agent = Agent(LiteLLM(self._settings), self.retriever, self.catalog, self._settings)
+        return agent.answer(question, documents, history)
+
+    def _chunks(self, pages: Iterable[ParsedPage]) -> Iterator[Chunk]:
+        size = largest(self._settings.chunk_tokens, self._embedder.max_tokens)
+        return chunk(pages, self._embedder.count_tokens, size, self._settings.chunk_overlap)
