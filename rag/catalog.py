@@ -18,18 +18,31 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rag.errors import NotFound
-from rag.types import Chunk, Document, Heading, Page, ParsedPage, Warning, Word
+from rag.types import (
+    Chunk,
+    Document,
+    Heading,
+    Page,
+    PageKind,
+    PageRepair,
+    PageReport,
+    ParsedPage,
+    Warning,
+    Word,
+)
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS documents (
     id TEXT PRIMARY KEY, name TEXT NOT NULL, media_type TEXT NOT NULL, size INTEGER NOT NULL,
     added TEXT NOT NULL, state TEXT NOT NULL, unit TEXT NOT NULL, page_count INTEGER NOT NULL,
-    language TEXT NOT NULL, warnings TEXT NOT NULL, error TEXT NOT NULL
+    language TEXT NOT NULL, warnings TEXT NOT NULL, error TEXT NOT NULL,
+    error_code TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE IF NOT EXISTS pages (
     document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
     number INTEGER NOT NULL, label TEXT NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL,
-    headings TEXT NOT NULL, words BLOB NOT NULL, PRIMARY KEY (document_id, number)
+    headings TEXT NOT NULL, words BLOB NOT NULL, repair TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (document_id, number)
 );
 CREATE TABLE IF NOT EXISTS chunks (
     id TEXT PRIMARY KEY,
@@ -39,6 +52,12 @@ CREATE TABLE IF NOT EXISTS chunks (
 CREATE INDEX IF NOT EXISTS chunks_of ON chunks (document_id, page, start);
 CREATE TABLE IF NOT EXISTS settings (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
+
+# Columns that data folders made by earlier versions lack; both ways they come last.
+_ADDED = (
+    ("documents", "error_code", "TEXT NOT NULL DEFAULT ''"),
+    ("pages", "repair", "TEXT NOT NULL DEFAULT ''"),
+)
 
 # A chunk's text is not stored twice: it is a slice of its page.
 _CHUNKS = """
@@ -60,6 +79,11 @@ class Catalog:
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._db.executescript(_SCHEMA)
+        for table, column, kind in _ADDED:
+            if column not in {
+                row["name"] for row in self._db.execute(f"PRAGMA table_info({table})")
+            }:
+                self._db.execute(f"ALTER TABLE {table} ADD COLUMN {column} {kind}")
 
     def close(self) -> None:
         for connection in self._connections:
@@ -100,11 +124,12 @@ class Catalog:
         with self._write() as db:
             db.execute("DELETE FROM documents WHERE id = ?", (document.id,))
             db.execute(
-                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     document.id, document.name, document.media_type, document.size,
                     document.added, document.state, document.unit, document.page_count,
                     document.language, _dump(document.warnings), document.error,
+                    document.error_code,
                 ),
             )  # fmt: skip
 
@@ -120,20 +145,7 @@ class Catalog:
 
     def add_pages(self, pages: Sequence[ParsedPage], chunks: Sequence[Chunk]) -> None:
         with self._write() as db:
-            db.executemany(
-                "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (
-                        p.page.document_id, p.page.number, p.page.label, p.page.text, p.page.kind,
-                        json.dumps([asdict(h) for h in p.page.headings]), _pack(p.words),
-                    )
-                    for p in pages
-                ),
-            )  # fmt: skip
-            db.executemany(
-                "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
-                ((c.id, c.document_id, c.page, c.start, c.end, c.heading) for c in chunks),
-            )
+            _insert(db, pages, chunks)
 
     def publish(
         self, document_id: str, page_count: int, language: str, warnings: Sequence[Warning]
@@ -142,7 +154,7 @@ class Catalog:
         with self._write() as db:
             db.execute(
                 "UPDATE documents SET state = 'ready', page_count = ?, language = ?, warnings = ?,"
-                " error = '' WHERE id = ?",
+                " error = '', error_code = '' WHERE id = ?",
                 (page_count, language, _dump(warnings), document_id),
             )
             replaced = [
@@ -156,14 +168,14 @@ class Catalog:
             db.executemany("DELETE FROM documents WHERE id = ?", ((i,) for i in replaced))
         return replaced
 
-    def fail(self, document_id: str, error: str) -> None:
+    def fail(self, document_id: str, error: str, code: str) -> None:
         """Mark a document as one that cannot be indexed; its pages go."""
         with self._write() as db:
             db.execute("DELETE FROM pages WHERE document_id = ?", (document_id,))
             db.execute("DELETE FROM chunks WHERE document_id = ?", (document_id,))
             db.execute(
-                "UPDATE documents SET state = 'failed', error = ? WHERE id = ?",
-                (error, document_id),
+                "UPDATE documents SET state = 'failed', error = ?, error_code = ? WHERE id = ?",
+                (error, code, document_id),
             )
 
     def delete(self, document_id: str) -> None:
@@ -195,6 +207,28 @@ class Catalog:
             (document_id,),
         )
         return [_page(row) for row in rows]
+
+    def report(self, document_id: str) -> PageReport:
+        """How each page was read; empty for a document without pages."""
+        kinds: dict[PageKind, list[int]] = {}
+        tables: list[int] = []
+        repairs: dict[PageRepair, list[int]] = {}
+        rows = self._db.execute(
+            "SELECT number, kind, repair, text LIKE '%| --- |%' AS has_table FROM pages"
+            " WHERE document_id = ? ORDER BY number",
+            (document_id,),
+        )
+        for row in rows:
+            kinds.setdefault(row["kind"], []).append(row["number"])
+            if row["has_table"]:
+                tables.append(row["number"])
+            if row["repair"]:
+                repairs.setdefault(row["repair"], []).append(row["number"])
+        return PageReport(
+            {kind: tuple(numbers) for kind, numbers in kinds.items()},
+            tuple(tables),
+            {repair: tuple(numbers) for repair, numbers in repairs.items()},
+        )
 
     def words(self, document_id: str, number: int) -> tuple[Word, ...]:
         """Empty for formats without a layout."""
@@ -289,6 +323,24 @@ class Catalog:
             db.execute("ROLLBACK")
             raise
         db.execute("COMMIT")
+
+
+def _insert(db: sqlite3.Connection, pages: Sequence[ParsedPage], chunks: Sequence[Chunk]) -> None:
+    db.executemany(
+        "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (
+                p.page.document_id, p.page.number, p.page.label, p.page.text, p.page.kind,
+                json.dumps([asdict(h) for h in p.page.headings]), _pack(p.words),
+                "due" if p.due else "",
+            )
+            for p in pages
+        ),
+    )  # fmt: skip
+    db.executemany(
+        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
+        ((c.id, c.document_id, c.page, c.start, c.end, c.heading) for c in chunks),
+    )
 
 
 def _document(row: sqlite3.Row) -> Document:

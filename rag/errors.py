@@ -8,6 +8,7 @@ FootnoteError
 ├── NotFound               no such document, page or chat
 ├── ModelError             an embedder or re-ranker cannot be loaded
 ├── LLMError               the language model did not answer
+│   └── ToolsRefused       it does not accept tool calls
 ├── EvaluationError        a question set or a run cannot be used
 └── Cancelled              the user stopped it
 """
@@ -21,6 +22,7 @@ FileErrorCode = Literal[
     "unsupported_type",
     "corrupt",
     "password_required",
+    "wrong_password",
     "no_pages",
     "no_text",
     "too_large",
@@ -65,6 +67,10 @@ class ModelError(FootnoteError):
 
 
 class LLMError(FootnoteError):
+    pass
+
+
+class ToolsRefused(LLMError):
     pass
 
 

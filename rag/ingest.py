@@ -42,6 +42,8 @@ class Upload:
 
     name: str
     source: bytes | Path
+    password: str | None = None
+    """Opens an encrypted PDF. It is used once and kept nowhere: the decrypted bytes are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class Ingester:
         self._jobs: queue.Queue[tuple[Job, list[Upload | Document]] | None] = queue.Queue()
         self._current: Job | None = None
         self._closing = False
+        self._passwords: dict[str, str] = {}
         self._worker = ParseWorker()
         self._thread = threading.Thread(target=self._run, name="ingest", daemon=True)
         self._thread.start()
@@ -86,6 +89,11 @@ class Ingester:
     def resume(self, documents: Sequence[Document]) -> Job:
         """Finish documents that never became `ready`, and those that lack vectors."""
         return self._queue(list(documents))
+
+    def unlock(self, document: Document, password: str) -> Job:
+        """Try a document again that failed because it needs a password."""
+        self._passwords[document.id] = password
+        return self._queue([document])
 
     def close(self) -> None:
         """Stops; what is unfinished stays marked and is resumed by the next start."""
@@ -159,6 +167,8 @@ class Ingester:
             added=datetime.now(UTC).isoformat(timespec="milliseconds"),
         )
         self._catalog.add(document)
+        if item.password is not None:
+            self._passwords[document_id] = item.password
         job.update(index, document_id=document_id)
         return document
 
@@ -189,8 +199,9 @@ class Ingester:
                 self._forget(document.id)
             job.update(index, state="cancelled", message="Cancelled; nothing of it was kept.")
         except FileError as error:
-            self._catalog.fail(document.id, str(error))
-            self._discard(document.id)
+            self._catalog.fail(document.id, str(error), error.code)
+            if error.code not in ("password_required", "wrong_password"):
+                self._discard(document.id)  # an encrypted one waits for its password
             job.update(index, state="failed", message=str(error), error_code=error.code)
         except FootnoteError as error:
             job.update(index, state="failed", message=str(error), error_code="unreadable")
@@ -212,7 +223,11 @@ class Ingester:
         job.update(index, state="reading")
         engines = self._engines()
         parsed = self._worker.open(
-            self._files / document.id, document.name, document.id, lambda: job.cancelled
+            self._files / document.id,
+            document.name,
+            document.id,
+            lambda: job.cancelled,
+            self._passwords.pop(document.id, None),
         )
         self._catalog.start(document.id, parsed.media_type, parsed.unit)
         job.update(index, pages_total=parsed.page_count)
@@ -242,7 +257,7 @@ class Ingester:
                 done += 1
                 pages.append(page)
                 kinds.setdefault(page.page.kind, []).append(page.page.number)
-                if page.page.kind in ("text", "noisy") and len(sample) < 50:
+                if page.page.kind not in ("empty", "suspect") and len(sample) < 50:
                     sample.append(page.page.text[:2000])
                 yield page
 

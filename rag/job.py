@@ -44,6 +44,28 @@ class Progress:
         return all(f.over for f in self.files)
 
 
+RepairState = Literal["waiting", "running", "done", "cancelled", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Pages of one document that are read by text recognition in the background.
+
+    The document can be searched meanwhile; each page is replaced as soon as it has been read.
+    """
+
+    document_id: str
+    name: str
+    state: RepairState
+    """`waiting`: for other documents, or for an upload to be indexed first. `cancelled`: by the
+    user, or because the document was deleted or replaced. `failed`: `message` says why."""
+    pages_done: int
+    pages_total: int
+    pages_read: int = 0
+    """Of those done, the ones on which words were found."""
+    message: str = ""
+
+
 class Job:
     """One batch. `progress` is a snapshot that is replaced, never changed."""
 

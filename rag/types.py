@@ -13,10 +13,16 @@ from typing import Literal
 Unit = Literal["page", "slide", "sheet", "section"]
 """What a document is divided into. Only a `page` has a number printed on paper."""
 
-PageKind = Literal["text", "empty", "suspect", "noisy"]
-"""`text`: words were found. `empty`: none (a blank page, or a picture of text). `suspect`: words
-that cannot be what the page shows; they are kept, but not searched. `noisy`: text that was
-recognised from a picture with many errors; it is searched."""
+PageKind = Literal["text", "repaired", "ocr", "empty", "suspect", "noisy"]
+"""`text`: words were found. `repaired`: their letters had to be worked out, because the fonts do
+not say them. `ocr`: words were recognised from the page's picture. `empty`: none (a blank page, or
+a picture of text). `suspect`: words that cannot be what the page shows; they are kept, but not
+searched. `noisy`: text that somebody recognised from a picture with many errors; it is searched."""
+
+PageRepair = Literal["", "due", "done", "declined", "failed"]
+"""Of a page whose picture shows more than its text layer says. `due`: text recognition will read
+it, or would if it were on. `done`: it has. `declined`: the user stopped it. `failed`: it broke on
+this page, and is not tried again by itself."""
 
 DocumentState = Literal["queued", "indexing", "ready", "failed"]
 """`queued`: bytes are kept, not read yet. `indexing`: being read and embedded.
@@ -51,6 +57,8 @@ class Document:
     """ISO 639-1 code, or "" when there is too little text to tell."""
     warnings: tuple[Warning, ...] = ()
     error: str = ""
+    error_code: str = ""
+    """Of a failed one, as in `FileError.code`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +107,20 @@ class ParsedPage:
     furniture: tuple[tuple[int, int], ...] = ()
     """Spans at the beginning and the end of the text that are not searched: running headers and
     footers, page numbers."""
+    due: bool = False
+    """Something is drawn on it that its text does not say: text recognition may read more."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageReport:
+    """How the pages of one document were read, by their numbers in order."""
+
+    kinds: Mapping[PageKind, tuple[int, ...]]
+    """Every page is in one of them; kinds without a page are left out."""
+    tables: tuple[int, ...]
+    """Pages with at least one table."""
+    repairs: Mapping[PageRepair, tuple[int, ...]]
+    """Pages that text recognition was, is or would be for; without the "" of all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,6 +400,16 @@ class WebSearched:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """Nothing new for a moment, because the model is silent: a chance to stop.
+
+    `reason` says why when it is not just thinking, such as "asked again in 4 s".
+    """
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the user should see at once, such as "the model did not answer: ..."."""
 
@@ -400,6 +432,7 @@ Event = (
     | PageRead
     | WordsFound
     | WebSearched
+    | Waiting
     | Notice
     | Finished
 )

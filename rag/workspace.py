@@ -20,11 +20,21 @@ from rag.catalog import Catalog
 from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError, NotFound
 from rag.history import History
 from rag.ingest import Engines, Ingester, Upload
-from rag.job import Job
+from rag.job import Job, Repair
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings
-from rag.types import Citation, Document, Event, Finished, Notice, Page, Search, Turn
+from rag.types import (
+    Citation,
+    Document,
+    Event,
+    Finished,
+    Notice,
+    Page,
+    PageReport,
+    Search,
+    Turn,
+)
 
 if TYPE_CHECKING:
     from rag.agent import Agent
@@ -178,6 +188,28 @@ class Workspace:
         """Index in the background; a file that fails does not stop the rest."""
         self._job = self._ingester.add(uploads)
         return self._job
+
+    def unlock(self, document_id: str, password: str) -> Job:
+        """Index a document that failed with `password_required` or `wrong_password`.
+
+        Raises NotFound, also when its bytes are no longer kept.
+        """
+        self.original(document_id)
+        self._job = self._ingester.unlock(self.catalog.document(document_id), password)
+        return self._job
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """Text recognition in the background since the start, in the order in which it is done.
+
+        Empty while it is off or nothing needs it.
+        """
+        return ()
+
+    def report(self, document_id: str) -> PageReport:
+        """How each of its pages was read. Raises NotFound."""
+        self.catalog.document(document_id)
+        return self.catalog.report(document_id)
 
     def documents(self) -> list[Document]:
         """Newest first, in any state."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -69,7 +71,7 @@ def test_starting_again_forgets_the_interrupted_pages(catalog: Catalog):
 
 def test_a_failed_document_keeps_its_reason_and_no_text(catalog: Catalog):
     add(catalog, "a", "a.pdf")
-    catalog.fail("a", "broken")
+    catalog.fail("a", "broken", "corrupt")
     assert (catalog.document("a").state, catalog.document("a").error) == ("failed", "broken")
     assert catalog.pages("a") == []
 
@@ -101,3 +103,18 @@ def test_settings_are_kept_and_forgotten(catalog: Catalog):
     assert catalog.setting("llm_model") == "x"
     catalog.save_setting("llm_model", None)
     assert catalog.setting("llm_model") is None
+
+
+def test_a_catalog_of_an_earlier_version_gains_its_new_columns(tmp_path: Path):
+    path = tmp_path / "old.db"
+    first = Catalog(path)
+    add(first, "a", "a.pdf")
+    first.publish("a", 1, "de", [])
+    first.close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("ALTER TABLE pages DROP COLUMN repair")
+        db.execute("ALTER TABLE documents DROP COLUMN error_code")
+    second = Catalog(path)
+    assert second.document("a").error_code == ""
+    assert second.report("a").kinds == {"text": (1,)}
+    second.close()

@@ -147,6 +147,61 @@ def test_another_embedder_embeds_again_from_stored_text(tmp_path: Path):
     second.close()
 
 
+@pytest.fixture
+def locked(make_pdf: MakePdf) -> Path:
+    import pymupdf
+
+    return make_pdf(
+        "locked.pdf",
+        [["The vault opens at nine."]],
+        encryption=pymupdf.PDF_ENCRYPT_AES_256,
+        user_pw="open sesame",
+        owner_pw="owner",
+    )
+
+
+def test_an_encrypted_file_is_read_with_its_password_and_kept_without(
+    workspace: Workspace, locked: Path
+):
+    file = run(workspace, Upload("locked.pdf", locked, "open sesame")).progress.files[0]
+    assert file.state == "indexed"
+    assert workspace.search("vault").hits[0].chunk.text == "The vault opens at nine."
+    image = workspace.page_image(file.document_id, 1)
+    assert image is not None and image.startswith(b"\x89PNG")
+    kept = [p.read_bytes() for p in workspace.settings.data.rglob("*") if p.is_file()]
+    assert not any(b"open sesame" in content for content in kept)
+    again = run(workspace, Upload("locked.pdf", locked)).progress.files[0]
+    assert again.state == "duplicate"
+
+
+def test_an_encrypted_file_waits_for_its_password(workspace: Workspace, locked: Path):
+    file = run(workspace, Upload("locked.pdf", locked)).progress.files[0]
+    assert (file.state, file.error_code) == ("failed", "password_required")
+    assert workspace.catalog.document(file.document_id).error_code == "password_required"
+    job = workspace.unlock(file.document_id, "wrong")
+    assert job.wait(60) and job.progress.files[0].error_code == "wrong_password"
+    job = workspace.unlock(file.document_id, "open sesame")
+    assert job.wait(60) and states(job) == ["indexed"]
+    assert workspace.catalog.document(file.document_id).error_code == ""
+
+
+def test_a_password_for_a_file_without_one_is_no_error(workspace: Workspace):
+    assert states(run(workspace, Upload("a.txt", NOTE, "needless"))) == ["indexed"]
+
+
+def test_the_report_says_how_each_page_was_read(workspace: Workspace, make_pdf: MakePdf):
+    import pymupdf
+
+    path = make_pdf("mixed.pdf", [["Words."], [], ["More words."]])
+    with pymupdf.open(path) as file:
+        file[1].draw_rect((100, 100, 300, 300))
+        file.save(path.with_name("drawn.pdf"))
+    file = run(workspace, Upload("drawn.pdf", path.with_name("drawn.pdf"))).progress.files[0]
+    report = workspace.report(file.document_id)
+    assert (report.kinds, report.tables) == ({"text": (1, 3), "empty": (2,)}, ())
+    assert report.repairs == {"due": (2,)}
+
+
 CRASH = textwrap.dedent(
     """
     import os, sys

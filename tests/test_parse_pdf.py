@@ -283,7 +283,7 @@ def test_glyphs_without_letters_are_looked_up_in_the_embedded_font(tmp_path: Pat
             document.xref_set_key(font[0], "ToUnicode", "null")
         document.save(tmp_path / "a.pdf")
     (parsed,) = read(tmp_path / "a.pdf")
-    assert (parsed.page.text, parsed.page.kind) == ("The pump needs 35 Nm.", "text")
+    assert (parsed.page.text, parsed.page.kind) == ("The pump needs 35 Nm.", "repaired")
     assert len(parsed.words) == 5
 
 

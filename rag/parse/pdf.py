@@ -47,7 +47,7 @@ def open_pdf(path: Path, name: str, document_id: str) -> Parsed:
         if file.needs_pass:
             raise FileError(
                 "password_required",
-                f"{name!r} is protected by a password. Save a copy without one and add that.",
+                f"{name!r} is protected by a password. Enter it, or add a copy without one.",
             )
         count = file.page_count
     except FileError:
@@ -97,6 +97,7 @@ def _pages(file: Any, document_id: str) -> Iterator[ParsedPage]:
             Page(document_id, number, read.label, text, read.kind, tuple(headings)),
             tuple(flow.words),
             tuple(spans),
+            read.due,
         )
 
 
@@ -105,6 +106,7 @@ class _Read:
     drawn: Drawn
     label: str = ""
     kind: PageKind = "empty"
+    due: bool = False
 
 
 def _with_furniture(file: Any, body: float) -> Iterator[tuple[int, _Read, list[Edge]]]:
@@ -139,7 +141,11 @@ def _read(file: Any, index: int, fonts: Fonts) -> _Read:
             kind = "suspect"
         elif is_noisy(words) and _is_invisible(page):
             kind = "noisy"
-        return _Read(found, _label(page), kind)
+        elif found.mended:
+            kind = "repaired"
+        # A page on which nothing is drawn is blank.
+        due = kind in ("suspect", "noisy") or (kind == "empty" and bool(page.get_bboxlog()))
+        return _Read(found, _label(page), kind, due)
     except Exception:  # RuntimeError, ValueError and a dozen of MuPDF's own
         return _Read(Drawn([], [], []))
 

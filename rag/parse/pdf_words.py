@@ -40,6 +40,8 @@ class Drawn:
     """Coloured ground."""
     height: float = 0.0
     """Of the page."""
+    mended: bool = False
+    """Letters were worked out that the fonts do not say."""
 
 
 def drawn(page: Any, fonts: Fonts) -> Drawn:
@@ -67,10 +69,13 @@ def drawn(page: Any, fonts: Fonts) -> Drawn:
             box = shown(*block["bbox"])
             thin = min(box[2] - box[0], box[3] - box[1]) < THIN
             (result.ruled if thin or block["stroked"] else result.grounds).append(box)
-    runs = _runs(textpage)
-    if any(UNKNOWN in run[4] for run in runs):
+    given = _runs(textpage)
+    runs = _decoded(given)
+    result.mended = runs is not given
+    if unknown := sum(run[4].count(UNKNOWN) for run in runs):
         glyphs = page.get_textpage(flags=flags | pymupdf.TEXT_USE_GID_FOR_UNKNOWN_UNICODE)
         runs = _respelled(textpage, glyphs, fonts.named(page))
+        result.mended |= sum(run[4].count(UNKNOWN) for run in runs) < unknown
     found: dict[tuple[int, int], list[Glyphs]] = {}
     for x0, y0, x1, y1, text, at, line in runs:
         found.setdefault((at, line), []).append(Glyphs(text, x0, y0, x1, y1))
@@ -104,9 +109,7 @@ def _runs(textpage: Any) -> list[Run]:
     text = "".join(run[4] for run in runs)
     if text.isascii():
         return runs
-    if _LAM_ALEF.search(text):
-        runs = _turned(runs, textpage)
-    return _decoded(runs)
+    return _turned(runs, textpage) if _LAM_ALEF.search(text) else runs
 
 
 def _decoded(runs: list[Run]) -> list[Run]:

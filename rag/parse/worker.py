@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 
 from rag.errors import Cancelled, FileError
 from rag.parse import Parsed, open_file
+from rag.parse.unlock import unlock
 
 TIMEOUT_S = 120.0
 """Longest silence of the child: it sends every page as soon as it is read."""
@@ -52,13 +53,21 @@ class ParseWorker:
             self._child = None
 
     def open(
-        self, path: Path, name: str, document_id: str, cancelled: Callable[[], bool]
+        self,
+        path: Path,
+        name: str,
+        document_id: str,
+        cancelled: Callable[[], bool],
+        password: str | None = None,
     ) -> Parsed:
-        """As `parse.open_file`; also raises FileError("timeout" | "unreadable") and Cancelled."""
+        """As `parse.open_file`; also raises FileError("timeout" | "unreadable") and Cancelled.
+
+        With a password, an encrypted PDF is first replaced by its decrypted copy.
+        """
         child = self._started()
         assert child.stdin is not None
         try:
-            pickle.dump((str(path), name, document_id), child.stdin)
+            pickle.dump((str(path), name, document_id, password), child.stdin)
             child.stdin.flush()
         except OSError:
             raise self._crashed(name) from None
@@ -144,10 +153,12 @@ def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
 
     while True:
         try:
-            path, name, document_id = pickle.load(requests)
+            path, name, document_id, password = pickle.load(requests)
         except EOFError:
             return
         try:
+            if password is not None:
+                unlock(Path(path), name, password)
             parsed = open_file(Path(path), name, document_id)
             send(
                 Parsed(parsed.media_type, parsed.unit, parsed.page_count, parsed.warnings, iter(()))
