@@ -6,19 +6,22 @@ The only user of litellm, whose types and exceptions stop here: a failure of any
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import logging
 import os
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal, Protocol
 
-from rag.errors import LLMError
-from rag.llm_errors import explain, may_retry, retry_after_s
+from rag import llm_stream
+from rag.errors import LLMError, ToolsRefused
+from rag.llm_errors import explain, may_retry, refuses_tools, retry_after_s
 from rag.settings import Settings
+from rag.types import Fallback, Waiting
 
 OLLAMA_CONTEXT = 16_384
 """Tokens. Ollama's own default of 4,096 silently cuts the start off a longer prompt: the rules."""
@@ -89,12 +92,28 @@ class Stop:
     reason: str
 
 
-Piece = TextPiece | CallPiece | Usage | Stop
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """Another model is asked from here on: what came of this reply so far is void.
+
+    Only a chain of fallbacks sends it.
+    """
+
+    fallback: Fallback
+    model: str
+    """The one that is asked now."""
+    notice: str
+    """Both, for the user."""
+
+
+Piece = TextPiece | CallPiece | Usage | Stop | Waiting | Switched
 
 
 class LLM(Protocol):
     @property
-    def model(self) -> str: ...
+    def model(self) -> str:
+        """The one that is asked now; in a chain of fallbacks it changes."""
+        ...
 
     def stream(
         self,
@@ -105,8 +124,17 @@ class LLM(Protocol):
     ) -> Generator[Piece]:
         """One model call. `tool_choice` names the tool that must be called; None leaves it open.
 
-        `timeout_s` bounds the wait for the next piece. Closing the generator closes the
-        connection, so that the provider stops generating. Raises LLMError.
+        `timeout_s` bounds the wait for the next piece. While the model is silent, Waiting comes
+        several times a second. Closing the generator closes the connection, so that the provider
+        stops generating. Raises LLMError.
+        """
+        ...
+
+    def give_up(self, reason: str, *, plainly: bool = False) -> Switched:
+        """The model's replies cannot be used: ask the next one from now on.
+
+        `reason` says in words for the user what was wrong. `plainly`: the same model is worth
+        another try without tool calls. Raises LLMError with every model's fault when none is left.
         """
         ...
 
@@ -122,6 +150,7 @@ def load_litellm() -> ModuleType:
     litellm.suppress_debug_info = True  # else it prints advertising on every error
     litellm.disable_streaming_logging = True  # else a thread pool job for every piece
     litellm.disable_hf_tokenizer_download = True  # counting tokens must not use the network
+    litellm.disable_aiohttp_transport = True  # its errors do not say what httpx's say
     return litellm
 
 
@@ -164,13 +193,13 @@ class LiteLLM:
         request = self._request(messages, tools, tool_choice, timeout_s)
         started = False
         try:
-            first, response = self._open(litellm, request, timeout_s)
-            with closing(response):
-                chunk = first
-                while chunk is not None:
+            with closing(llm_stream.read(self._chunks(litellm, request, timeout_s))) as chunks:
+                for chunk in chunks:
+                    if chunk is None or isinstance(chunk, Waiting):
+                        yield chunk or Waiting()
+                        continue
                     started = True
                     yield from _pieces(litellm, self.model, chunk)
-                    chunk = next(response, None)
         except Exception as error:
             # litellm lets its own, openai's, httpx's and plain exceptions through.
             message = explain(
@@ -181,32 +210,37 @@ class LiteLLM:
                 started=started,
                 secrets=self._secrets(),
             )
-            raise LLMError(message) from error
+            kind = ToolsRefused if tools and refuses_tools(error) else LLMError
+            raise kind(message) from error
 
-    def _open(
+    def give_up(self, reason: str, *, plainly: bool = False) -> Switched:
+        """See `LLM.give_up`; there is no other model here."""
+        raise LLMError(f"The model {self.model} cannot be used: {reason}")
+
+    async def _chunks(
         self, litellm: ModuleType, request: dict[str, Any], timeout_s: float
-    ) -> tuple[Any, Any]:
-        """The first chunk and the stream that goes on after it.
+    ) -> AsyncGenerator[Any]:
+        """What litellm sends, after as many tries as it takes to get the first piece of it.
 
-        The first chunk is taken here because some providers are only asked when it is. litellm's
-        own retries would also repeat a wrong key, and without a pause.
+        litellm's own retries would also repeat a wrong key, and without a pause.
         """
         deadline = time.monotonic() + timeout_s
         for wait_s in (*self._retry_waits_s, None):
-            response: Any = None
+            started = False
             try:
-                response = litellm.completion(**request)
-                return next(response, None), response
+                async with aclosing(await litellm.acompletion(**request)) as chunks:
+                    async for chunk in chunks:
+                        started = True
+                        yield chunk
+                return
             except Exception as error:
-                if response is not None:
-                    response.close()
-                if wait_s is None or not may_retry(error):
+                if started or wait_s is None or not may_retry(error):
                     raise
                 wait_s = max(wait_s, retry_after_s(error))
                 if wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s > deadline:
                     raise
-                time.sleep(wait_s)
-        raise AssertionError("the last try returns or raises")
+            yield Waiting(f"{self.model} is busy and is asked again in {wait_s:.0f} s")
+            await asyncio.sleep(wait_s)
 
     def _request(
         self,

@@ -14,7 +14,9 @@ _RETRIED_STATUS = {429, 500, 502, 503, 504, 529}
 _PREFIX = re.compile(r"^(?:(?:litellm|openai)\.)?\w*(?:Error|Exception|Timeout)(?:: | - )")
 _WRAPPED = re.compile(r"\.? Original exception: .*")
 _KEY = re.compile(r"\b(?:sk|pk|gsk|xai|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=key=)[^&\s\"']+")
-_TOOLS = re.compile(r"(?:tool|function).{0,60}(?:support|enable)|support.{0,60}(?:tool|function)")
+_TOOLS = re.compile(
+    r"(?:tool|function).{0,60}(?:support|enable|require)|support.{0,60}(?:tool|function)"
+)
 
 
 def explain(
@@ -48,6 +50,11 @@ def explain(
         return f"The model {model} cannot be reached at {place}: {cause} {hint}"
     if "AuthenticationError" in kinds or status in (401, 403):
         return f"The provider refused the API key for {model}: {cause} Check LLM_API_KEY."
+    if refuses_tools(error):
+        return (
+            f"The model {model} does not accept tool calls: {cause} "
+            "Choose a model that supports them in LLM_MODEL."
+        )
     if "ContextWindowExceededError" in kinds:
         return (
             f"The question and its passages are too long for {model}: {cause} "
@@ -70,15 +77,17 @@ def explain(
             "in LLM_MODEL, such as openai/gpt-5-mini or ollama_chat/qwen3."
         )
     if status in (400, 422):
-        if _TOOLS.search(cause.lower()):
-            return (
-                f"The model {model} does not accept tool calls, which answering needs: {cause} "
-                "Choose a model that supports them in LLM_MODEL."
-            )
         return f"The provider refused the request to {model}: {cause} Check LLM_MODEL."
     return (
         f"The provider of {model} failed{f' ({status})' if status else ''}: {cause} "
         "Try again in a moment or choose another model."
+    )
+
+
+def refuses_tools(error: Exception) -> bool:
+    """The model, or the server that runs it, takes no tool calls."""
+    return getattr(error, "status_code", None) in (400, 404, 422, 500, 501) and bool(
+        _TOOLS.search(str(error).lower())
     )
 
 
@@ -87,6 +96,7 @@ def may_retry(error: Exception) -> bool:
     return (
         getattr(error, "status_code", None) in _RETRIED_STATUS
         and not _unreachable(error)
+        and not refuses_tools(error)
         and "insufficient_quota" not in str(error)
     )
 

@@ -8,6 +8,7 @@ import pytest
 from rag.errors import LLMError
 from rag.llm import CallPiece, LiteLLM, Message, Stop, TextPiece, Tool, ToolCall, Usage
 from rag.settings import Settings
+from rag.types import Waiting
 from tests.stub_llm import Reply, StubLLM, calls, finish, whole
 
 KEY = "test-key-5f2c"
@@ -20,7 +21,9 @@ def model(url, tmp_path, **settings):
 
 
 def ask(llm, **options):
-    return list(llm.stream([Message("user", "Hello")], **options))
+    """What the model says, without the moments in which it says nothing."""
+    pieces = llm.stream([Message("user", "Hello")], **options)
+    return [piece for piece in pieces if not isinstance(piece, Waiting)]
 
 
 def failure(script, tmp_path, **settings):
