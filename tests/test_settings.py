@@ -32,3 +32,19 @@ def test_a_value_that_does_not_fit_names_its_variable(value: str):
 
 def test_the_key_is_not_in_the_representation():
     assert "sk-secret" not in repr(Settings.from_env({"LLM_API_KEY": "sk-secret"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("LLM_UNSUPPORTED", "hide"), ("LLM_EXPAND", "more"), ("LLM_COST", "much"), ("LLM_COST", "0")],
+)
+def test_a_choice_or_an_amount_that_does_not_fit_names_its_variable(name: str, value: str):
+    with pytest.raises(SettingsError, match=name):
+        Settings.from_env({name: value})
+
+
+def test_choices_and_amounts_are_read():
+    settings = Settings.from_env({"LLM_UNGROUNDED": "Label", "LLM_COST": "$0.05"})
+    assert (settings.llm_ungrounded, settings.llm_cost) == ("label", 0.05)
+    assert (settings.llm_unsupported, settings.llm_expand) == ("mark", "off")
+    assert Settings.from_env({"LLM_COST": "off"}).llm_cost is None
