@@ -20,11 +20,9 @@ BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 Unsupported = Literal["mark", "remove"]
 Ungrounded = Literal["refuse", "label"]
 Expand = Literal["off", "hyde", "queries"]
+Reasoning = Literal["auto", "none", "minimal", "low", "medium", "high"]
 
 Choice = TypeVar("Choice", bound=str)
-
-Reasoning = Literal["auto", "none", "minimal", "low", "medium", "high"]
-REASONING: tuple[Reasoning, ...] = get_args(Reasoning)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +99,7 @@ class Settings:
             llm_api_key=env.get("LLM_API_KEY") or None,
             llm_fallbacks=_list(env.get("LLM_FALLBACKS")),
             llm_temperature=_temperature(env.get("LLM_TEMPERATURE")),
-            llm_reasoning=_reasoning(env.get("LLM_REASONING")),
+            llm_reasoning=_one_of(env, "LLM_REASONING", get_args(Reasoning)),
             llm_max_tokens=_int(env, "LLM_MAX_TOKENS", 0, 16, 1_000_000) or None,
             llm_rounds=_int(env, "LLM_ROUNDS", 5, 1, 50),
             llm_tokens=_int(env, "LLM_TOKENS", 60_000, 1_000, 10_000_000),
@@ -133,14 +131,6 @@ def _temperature(value: str | None) -> float | None:
     if not 0 <= temperature <= 2:
         raise SettingsError(f"LLM_TEMPERATURE={value!r} is not a number from 0 to 2.")
     return temperature
-
-
-def _reasoning(value: str | None) -> Reasoning:
-    wanted = (value or "").strip().lower() or "auto"
-    for effort in REASONING:
-        if effort == wanted:
-            return effort
-    raise SettingsError(f"LLM_REASONING={value!r} is none of: {', '.join(REASONING)}.")
 
 
 def _int(env: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:

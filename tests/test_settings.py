@@ -48,3 +48,27 @@ def test_choices_and_amounts_are_read():
     assert (settings.llm_ungrounded, settings.llm_cost) == ("label", 0.05)
     assert (settings.llm_unsupported, settings.llm_expand) == ("mark", "off")
     assert Settings.from_env({"LLM_COST": "off"}).llm_cost is None
+
+
+def test_fallbacks_are_named_in_their_order():
+    settings = Settings.from_env({"LLM_FALLBACKS": "openai/b, ollama_chat/c,"})
+    assert settings.llm_fallbacks == ("openai/b", "ollama_chat/c")
+
+
+def test_what_the_provider_decides_is_left_to_it_by_default():
+    settings = Settings.from_env({})
+    assert (settings.llm_temperature, settings.llm_max_tokens) == (None, None)
+    assert settings.llm_reasoning == "auto"
+    set_all = {"LLM_TEMPERATURE": "0", "LLM_MAX_TOKENS": "500", "LLM_REASONING": "High"}
+    settings = Settings.from_env(set_all)
+    assert (settings.llm_temperature, settings.llm_max_tokens) == (0.0, 500)
+    assert settings.llm_reasoning == "high"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("LLM_TEMPERATURE", "hot"), ("LLM_TEMPERATURE", "3"), ("LLM_REASONING", "much")],
+)
+def test_a_model_setting_that_does_not_fit_is_named(name: str, value: str):
+    with pytest.raises(SettingsError, match=name):
+        Settings.from_env({name: value})
