@@ -119,3 +119,22 @@ class Index:
     def _chunks(self, pages: Iterable[ParsedPage]) -> Iterator[Chunk]:
         size = largest(self._settings.chunk_tokens, self._embedder.max_tokens)
         return chunk(pages, self._embedder.count_tokens, size, self._settings.chunk_overlap)
+
+
+def stored_pages(catalog: Catalog, document_id: str) -> list[ParsedPage]:
+    """A document's pages as they were before chunking, without the rectangles of their words.
+
+    The catalog does not keep which parts are furniture. The chunks tell: they hold every word of a
+    page that is searched, so what lies before the first and behind the last is furniture.
+    """
+    bodies: dict[int, tuple[int, int]] = {}
+    for piece in catalog.chunks(document_id):
+        start, end = bodies.get(piece.page, (piece.start, piece.end))
+        bodies[piece.page] = min(start, piece.start), max(end, piece.end)
+    pages = []
+    for page in catalog.pages(document_id):
+        size = len(page.text)
+        start, end = bodies.get(page.number, (size, size))
+        furniture = tuple(span for span in ((0, start), (end, size)) if span[0] < span[1])
+        pages.append(ParsedPage(page, furniture=furniture))
+    return pages
