@@ -9,15 +9,18 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rag.catalog import Catalog
 from rag.errors import FootnoteError, NotFound
 from rag.settings import Settings
 from rag.types import Document, Finished, Hit, Notice
+
+if TYPE_CHECKING:
+    from rag.dropin import DropIn
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,15 +46,15 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m rag", description="Footnote's command line.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, run: object, text: str, *, as_json: bool = True) -> Any:
-        sub = commands.add_parser(name, help=text, description=text)
+    def command(name: str, run: object, text: str, *aliases: str, as_json: bool = True) -> Any:
+        sub = commands.add_parser(name, aliases=aliases, help=text, description=text)
         sub.add_argument("--data", type=Path, help="data folder (default: the app's)")
         if as_json:
             sub.add_argument("--json", action="store_true", help="machine-readable output")
         sub.set_defaults(run=run)
         return sub
 
-    ingest = command("ingest", _ingest, "Index files and folders.")
+    ingest = command("add", _ingest, "Index files, folders and ZIP archives.", "ingest")
     ingest.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     command("documents", _documents, "List the library.")
     delete = command("delete", _delete, "Delete a document.", as_json=False)
@@ -72,14 +75,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _ingest(options: argparse.Namespace, settings: Settings) -> int:
-    from rag.ingest import Upload
     from rag.workspace import Workspace
 
-    found = list(_files(options.paths))
+    found = _found(options.paths, settings)
+    if found.skipped:
+        print(f"Skipped {len(found.skipped)} hidden or system files.", file=sys.stderr)
     workspace = Workspace.open(settings)
     try:
-        job = workspace.add_files([Upload(name, path) for name, path in found])
-        shown = [""] * len(found)
+        job = workspace.add_files(found.uploads)
+        shown = [""] * len(found.uploads)
         while True:
             over = job.wait(0.2)
             for i, file in enumerate(job.progress.files):
@@ -92,9 +96,9 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
         files = job.progress.files
     finally:
         workspace.close()
-    for (_, path), file in zip(found, files, strict=True):
+    for upload, file in zip(found.uploads, files, strict=True):
         record = {
-            "path": str(path),
+            "path": str(upload.source) if isinstance(upload.source, Path) else upload.name,
             "name": file.name,
             "state": file.state,
             "pages": file.pages_done,
@@ -113,17 +117,21 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
     return 1 if any(f.state == "failed" for f in files) else 0
 
 
-def _files(paths: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """(name, path); files of a folder are named by their path inside it."""
-    for path in paths:
-        if path.is_dir():
-            for file in sorted(path.rglob("*")):
-                if file.is_file() and not any(
-                    part.startswith(".") for part in file.relative_to(path).parts
-                ):
-                    yield file.relative_to(path).as_posix(), file
-        else:
-            yield path.name, path
+def _found(paths: Sequence[Path], settings: Settings) -> DropIn:
+    """Files of a folder are named by their path inside it, those of a ZIP archive by its name."""
+    from rag.dropin import DropIn, drop_in, folder
+    from rag.ingest import Upload
+
+    taken = [
+        folder(path, leave_out=settings.data)
+        if path.is_dir()
+        else drop_in([Upload(path.name, path)])
+        for path in paths
+    ]
+    return DropIn(
+        tuple(upload for found in taken for upload in found.uploads),
+        tuple(name for found in taken for name in found.skipped),
+    )
 
 
 def _documents(options: argparse.Namespace, settings: Settings) -> int:

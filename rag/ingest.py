@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from rag.catalog import Catalog
 from rag.chunk import chunk
@@ -36,12 +37,22 @@ _HEADER_TOKENS = 40
 """Room in the embedder's input for the document's name and the heading path."""
 
 
+class Source(Protocol):
+    """Bytes that are read when their turn comes, such as a file inside an archive."""
+
+    @property
+    def size(self) -> int: ...
+
+    def read(self) -> bytes:
+        """Raises FileError, which then is the file's failure."""
+
+
 @dataclass(frozen=True, slots=True)
 class Upload:
     """A file to index. `name` is shown and searched, and never becomes a path."""
 
     name: str
-    source: bytes | Path
+    source: bytes | Path | Source
     password: str | None = None
     """Opens an encrypted PDF. It is used once and kept nowhere: the decrypted bytes are kept."""
 
@@ -105,7 +116,7 @@ class Ingester:
         self._worker.close()
 
     def _queue(self, items: list[Upload | Document]) -> Job:
-        job = Job([_shown(i.name) for i in items])
+        job = Job([shown(i.name) for i in items])
         self._jobs.put((job, items))
         return job
 
@@ -126,7 +137,7 @@ class Ingester:
         if isinstance(item, Document):
             job.update(index, document_id=item.id)
             return item
-        name = _shown(item.name)
+        name = shown(item.name)
         if job.cancelled:
             job.update(index, state="cancelled", message="Cancelled before it was read.")
             return None
@@ -172,16 +183,22 @@ class Ingester:
         job.update(index, document_id=document_id)
         return document
 
-    def _bytes(self, source: bytes | Path, name: str) -> bytes:
+    def _bytes(self, source: bytes | Path | Source, name: str) -> bytes:
         try:
-            size = len(source) if isinstance(source, bytes) else source.stat().st_size
+            if isinstance(source, bytes):
+                size = len(source)
+            else:
+                size = source.stat().st_size if isinstance(source, Path) else source.size
             if size > self._max_bytes:
                 raise FileError(
                     "too_large",
                     f"{name!r} is larger than {self._max_bytes // 2**20} MB. Split it, or raise "
                     "FOOTNOTE_MAX_FILE_MB.",
                 )
-            data = source if isinstance(source, bytes) else source.read_bytes()
+            if isinstance(source, bytes):
+                data = source
+            else:
+                data = source.read_bytes() if isinstance(source, Path) else source.read()
         except OSError as error:
             raise FileError("unreadable", f"{name!r} could not be opened: {error}.") from error
         if not data:
@@ -329,7 +346,7 @@ class Ingester:
         (self._files / document_id).unlink(missing_ok=True)
 
 
-def _shown(name: str) -> str:
+def shown(name: str) -> str:
     """A file's name as it is shown: no way up, no control characters, one Unicode form."""
     parts = re.split(r"[\\/]", unicodedata.normalize("NFC", name))
     safe = "/".join(p for p in parts if p.strip() not in ("", ".", ".."))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,16 @@ def test_a_failing_file_does_not_stop_the_rest_and_exits_1(run, folder: Path):
     assert records["missing.txt"]["error"]["code"] == "unreadable"
     assert records["kettle.pdf"]["state"] == "indexed"
     assert "broken.pdf: failed" in err
+
+
+def test_an_archive_is_added_as_its_files(run, tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "box.zip", "w") as archive:
+        archive.writestr("note.txt", "The spare key is under the third pot.")
+        archive.writestr("__MACOSX/._note.txt", "x")
+    code, out, err = run("add", tmp_path / "box.zip", "--json")
+    record = json.loads(out)
+    assert (code, record["name"], record["state"]) == (0, "box/note.txt", "indexed")
+    assert "Skipped 1 hidden or system files." in err
 
 
 def test_documents_and_text_show_what_was_read(run, folder: Path):

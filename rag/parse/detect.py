@@ -22,6 +22,9 @@ TSV = "text/tab-separated-values"
 EMAIL = "message/rfc822"
 TEXT = "text/plain"
 
+DOCUMENT_PARTS = {"[content_types].xml", "mimetype", "meta-inf/container.xml"}
+"""In lower case. A zip with one of them is an Office file or an e-book, not an archive."""
+
 _SAMPLE = 64 * 1024
 _BY_NAME = {
     ".html": HTML, ".htm": HTML, ".xhtml": HTML,
