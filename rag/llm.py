@@ -239,7 +239,7 @@ class LiteLLM:
                 wait_s = max(wait_s, retry_after_s(error))
                 if wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s > deadline:
                     raise
-            yield Waiting(f"{self.model} is busy and is asked again in {wait_s:.0f} s")
+            yield Waiting(f"{self.model} is busy and is asked again in {max(1, round(wait_s))} s")
             await asyncio.sleep(wait_s)
 
     def _request(

@@ -17,6 +17,7 @@ _KEY = re.compile(r"\b(?:sk|pk|gsk|xai|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=k
 _TOOLS = re.compile(
     r"(?:tool|function).{0,60}(?:support|enable|require)|support.{0,60}(?:tool|function)"
 )
+_CONTEXT = re.compile(r"context (?:length|size|window)|prompt is too long|too many tokens")
 
 
 def explain(
@@ -55,7 +56,9 @@ def explain(
             f"The model {model} does not accept tool calls: {cause} "
             "Choose a model that supports them in LLM_MODEL."
         )
-    if "ContextWindowExceededError" in kinds:
+    if "ContextWindowExceededError" in kinds or (
+        status in (400, 413, 422, 500) and _CONTEXT.search(cause.lower())
+    ):
         return (
             f"The question and its passages are too long for {model}: {cause} "
             "Lower FOOTNOTE_TOP_K or choose a model with a larger context window."

@@ -25,20 +25,26 @@ from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings
 from rag.types import (
+    Answer,
     Citation,
     Document,
     Event,
+    Fallback,
     Finished,
     Notice,
     Page,
     PageReport,
     Search,
+    TextDelta,
+    TextReplaced,
     Turn,
 )
 
 if TYPE_CHECKING:
     from rag.agent import Agent
     from rag.embed import Embedder
+    from rag.llm import LLM
+    from rag.reader import Reader
     from rag.store import VectorStore
 
 Engine = Literal["auto", "reader", "agent"]
@@ -296,31 +302,54 @@ class Workspace:
     ) -> Generator[Event, None, None]:
         """Events, the last of them Finished; closing it stops the model's reply.
 
-        "auto" takes the model when one is connected, and the reader when it fails, saying so;
-        "agent" raises LLMError instead. Raises ModelError when the embedder cannot be loaded.
+        "auto" takes the models that are connected, one after the other, and the reader when all of
+        them fail, each time saying so; "agent" raises LLMError in place of the reader. Raises ModelError
+        when the embedder cannot be loaded.
         """
-        notices: tuple[str, ...] = ()
-        if engine == "agent" or (engine == "auto" and self.settings.llm_model):
-            try:
-                yield from self._agent().answer(question, documents, history)
-                return
-            except LLMError as error:
-                if engine == "agent":
-                    raise
-                notices = (f"{error} The built-in reader answers instead.",)
-                yield Notice(notices[0])
+        if engine == "reader" or (engine == "auto" and not self.settings.llm_model):
+            yield from self._reader().answer(question, documents, history)
+            return
+        from rag.llm_chain import connect
+
+        chain = connect(self.settings)
+        notices: list[str] = []
+        streamed = False
+        try:
+            for event in self._agent(chain).answer(question, documents, history):
+                match event:
+                    case Notice(message):
+                        notices.append(message)
+                    case TextDelta():
+                        streamed = True
+                    case Finished(answer):
+                        event = Finished(_told(answer, notices, chain.fallbacks))
+                yield event
+            return
+        except LLMError as error:
+            if engine == "agent":
+                raise
+            notices.append(f"{error} The built-in reader answers instead.")
+        if streamed:
+            yield TextReplaced("")
+        yield Notice(notices[-1])
+        for event in self._reader().answer(question, documents, history):
+            if isinstance(event, Finished):
+                event = Finished(_told(event.answer, notices, chain.fallbacks))
+            yield event
+
+    def _reader(self) -> Reader:
         from rag.reader import Reader
 
         engines = self.engines()
-        reader = Reader(engines.retriever, engines.embedder, self.catalog)
-        for event in reader.answer(question, documents, history):
-            if isinstance(event, Finished):
-                receipt = replace(event.answer.receipt, notices=notices)
-                event = Finished(replace(event.answer, receipt=receipt))
-            yield event
+        return Reader(engines.retriever, engines.embedder, self.catalog)
 
-    def _agent(self) -> Agent:
+    def _agent(self, llm: LLM) -> Agent:
         from rag.agent import Agent
-        from rag.llm import LiteLLM
 
-        return Agent(LiteLLM(self.settings), self.engines().retriever, self.catalog, self.settings)
+        return Agent(llm, self.engines().retriever, self.catalog, self.settings)
+
+
+def _told(answer: Answer, notices: Sequence[str], fallbacks: tuple[Fallback, ...]) -> Answer:
+    """The answer with what was said on the way to it, so that the chat still says it later."""
+    receipt = replace(answer.receipt, notices=tuple(notices), fallbacks=fallbacks)
+    return replace(answer, receipt=receipt)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -68,6 +69,22 @@ def finish(
     if refusal is not None:
         arguments["refusal"] = refusal
     return calls(("finish", arguments), **options)
+
+
+def plainly(name: str, arguments: Mapping[str, Any], **options: Any) -> Reply:
+    """A call as a model without tool calls writes it."""
+    return Reply(text=json.dumps({"tool": name, "arguments": arguments}), **options)
+
+
+def without_tools(reply: Script) -> Script:
+    """Refuses a request with tools, as servers do whose model takes none."""
+
+    def answer(request: dict[str, Any]) -> Reply:
+        if "tools" in request:
+            return Reply(status=400, error="stub does not support tools")
+        return reply(request) if callable(reply) else reply
+
+    return answer
 
 
 def auto(request: dict[str, Any]) -> Reply:
@@ -149,7 +166,7 @@ class StubLLM:
                 reply = stub._next(body)
                 self.close_connection = True
                 if reply.hang:
-                    stub._released.wait()
+                    self._hang()
                 elif reply.status != 200:
                     error = {"message": reply.error, "type": "error", "code": None}
                     self._json(reply.status, {"error": error}, reply.headers)
@@ -160,6 +177,13 @@ class StubLLM:
                         stub.disconnected.set()
                 else:
                     self._json(200, whole(reply))
+
+            def _hang(self) -> None:
+                """A client that sends nothing more and is readable has hung up."""
+                while not stub._released.is_set():
+                    if select.select([self.connection], [], [], 0.02)[0]:
+                        stub.disconnected.set()
+                        return
 
             def _json(
                 self, status: int, value: Any, headers: Mapping[str, str] | None = None
