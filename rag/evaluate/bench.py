@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from rag.errors import EvaluationError
@@ -24,8 +26,10 @@ from rag.types import Answer, Document, Event, Finished, Page, Search, Turn
 
 if TYPE_CHECKING:
     from rag.catalog import Catalog
+    from rag.evaluate.index import OnProgress
     from rag.ingest import Engines
     from rag.job import Job
+    from rag.settings import Settings
 
 
 class Bench(Protocol):
@@ -65,6 +69,13 @@ class Bench(Protocol):
 
     def place(self, document_id: str, page: int) -> Place: ...
 
+    def variant(self, settings: Settings, on_progress: OnProgress) -> AbstractContextManager[Bench]:
+        """The same documents under other settings: sizes of chunks, passages to answer from.
+
+        Chunks of another size are embedded first; `on_progress` tells how much of it is done.
+        """
+        ...
+
     def describe(self) -> Mapping[str, str]:
         """The collection, as configuration of a run."""
         ...
@@ -77,6 +88,7 @@ class Library(Protocol):
     def job(self) -> Job | None: ...
 
     catalog: Catalog
+    settings: Settings
 
     def documents(self) -> list[Document]: ...
 
@@ -123,6 +135,7 @@ class LibraryBench:
             names = {d.name: d.id for d in ready.values()}
         self._ids = {_key(name): i for name, i in names.items() if i in ready}
         self._documents = {i: ready[i] for i in self._ids.values()}
+        self._given = {name: i for name, i in names.items() if i in ready}
         self._names: dict[str, str] = {}
         for name, document_id in names.items():
             self._names.setdefault(document_id, name)
@@ -194,6 +207,25 @@ class LibraryBench:
     def place(self, document_id: str, page: int) -> Place:
         return self._names.get(document_id, document_id), page
 
+    @contextmanager
+    def variant(self, settings: Settings, on_progress: OnProgress) -> Iterator[LibraryBench]:
+        from rag.evaluate.index import Index, load_reranker
+
+        engines, reranker = self._library.engines(), load_reranker(settings)
+        if _chunking(settings) == _chunking(self._library.settings):
+            catalog = self._library.catalog
+            yield LibraryBench(
+                Index(catalog, engines.store, settings, engines.embedder, reranker), self._given
+            )
+            return
+        with TemporaryDirectory(prefix="footnote-") as folder:
+            index = Index.create(Path(folder), settings, engines.embedder, reranker)
+            try:
+                index.copy(list(self._documents.values()), self._library.catalog, on_progress)
+                yield LibraryBench(index, self._given)
+            finally:
+                index.close()
+
     def describe(self) -> Mapping[str, str]:
         documents = hashlib.sha256("\n".join(sorted(self._documents)).encode()).hexdigest()
         pages = sum(d.page_count for d in self._documents.values())
@@ -233,6 +265,10 @@ def folder_files(folder: Path) -> Iterator[tuple[str, Path]]:
         hidden = any(part.startswith(".") for part in inside.parts)
         if path.is_file() and not hidden and not is_passage_file(path):
             yield inside.as_posix(), path
+
+
+def _chunking(settings: Settings) -> tuple[int, int]:
+    return settings.chunk_tokens, settings.chunk_overlap
 
 
 def _key(name: str) -> str:

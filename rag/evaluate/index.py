@@ -16,7 +16,7 @@ from rag.embed import Embedder
 from rag.ingest import Engines
 from rag.job import Job
 from rag.language import detect_language
-from rag.rerank import Reranker
+from rag.rerank import CrossEncoderReranker, Reranker
 from rag.retrieve import Retriever, searched_text
 from rag.settings import Settings
 from rag.store import VectorStore
@@ -24,7 +24,7 @@ from rag.types import Chunk, Document, Event, Page, ParsedPage, Turn
 
 Cut = Callable[[Iterable[ParsedPage]], Iterator[Chunk]]
 OnProgress = Callable[[int, int], None]
-"""Chunks embedded, chunks in all."""
+"""How much is done, of how much."""
 
 _BATCH = 64
 _SAMPLE_PAGES = 50
@@ -32,34 +32,49 @@ _SAMPLE_CHARACTERS = 2000
 
 
 class Index:
-    """One folder with a catalog and vectors; what a bench needs of a library."""
+    """A catalog and vectors of its own, or those of another library under other settings."""
 
     job: Job | None = None
     """Nothing is ever added in the background."""
 
     def __init__(
         self,
-        folder: Path,
+        catalog: Catalog,
+        store: VectorStore,
         settings: Settings,
         embedder: Embedder,
         reranker: Reranker | None,
         cut: Cut | None = None,
     ) -> None:
         """`cut` makes the chunks; by default the app's own chunker, with the settings' sizes."""
-        folder.mkdir(parents=True, exist_ok=True)
-        self._settings = settings
+        self.catalog = catalog
+        self.settings = settings
+        self._store = store
         self._embedder = embedder
         self._cut = cut or self._chunks
-        self.catalog = Catalog(folder / "catalog.db")
-        self._store = VectorStore(folder / "vectors", embedder.fingerprint, embedder.dimension)
         self.retriever = Retriever(
-            self.catalog,
-            self._store,
+            catalog,
+            store,
             embedder,
             reranker,
             top_k=settings.top_k,
             candidates=settings.candidates,
         )
+
+    @classmethod
+    def create(
+        cls,
+        folder: Path,
+        settings: Settings,
+        embedder: Embedder,
+        reranker: Reranker | None,
+        cut: Cut | None = None,
+    ) -> Index:
+        """In a folder that is made if need be; what is in it already is searchable at once."""
+        folder.mkdir(parents=True, exist_ok=True)
+        catalog = Catalog(folder / "catalog.db")
+        store = VectorStore(folder / "vectors", embedder.fingerprint, embedder.dimension)
+        return cls(catalog, store, settings, embedder, reranker, cut)
 
     def close(self) -> None:
         self._store.close()
@@ -71,7 +86,10 @@ class Index:
         pages: Sequence[ParsedPage],
         on_progress: OnProgress = lambda done, total: None,
     ) -> None:
-        """Searchable when it returns. Sizes, counts and the language are found out here."""
+        """Searchable when it returns. Counts and the language, unless it is known, are found out.
+
+        `on_progress` tells the chunks embedded.
+        """
         self.catalog.add(document)
         self.catalog.start(document.id, document.media_type, document.unit)
         chunks = list(self._cut(pages))
@@ -86,6 +104,20 @@ class Index:
         language = document.language or detect_language("\n".join(read[:_SAMPLE_PAGES]))
         self.catalog.publish(document.id, len(pages), language, document.warnings)
         self.retriever.invalidate()
+
+    def copy(
+        self,
+        documents: Sequence[Document],
+        source: Catalog,
+        on_progress: OnProgress = lambda done, total: None,
+    ) -> None:
+        """Documents of another catalog, cut and embedded anew; `on_progress` tells the pages."""
+        total = sum(document.page_count for document in documents)
+        before = 0
+        for document in documents:
+            tell = _within(on_progress, before, document.page_count, total)
+            self.add(document, stored_pages(source, document.id), tell)
+            before += document.page_count
 
     def documents(self) -> list[Document]:
         return self.catalog.documents()
@@ -113,12 +145,17 @@ class Index:
         from rag.agent import Agent
         from rag.llm import LiteLLM
 
-        agent = Agent(LiteLLM(self._settings), self.retriever, self.catalog, self._settings)
+        agent = Agent(LiteLLM(self.settings), self.retriever, self.catalog, self.settings)
         return agent.answer(question, documents, history)
 
     def _chunks(self, pages: Iterable[ParsedPage]) -> Iterator[Chunk]:
-        size = largest(self._settings.chunk_tokens, self._embedder.max_tokens)
-        return chunk(pages, self._embedder.count_tokens, size, self._settings.chunk_overlap)
+        size = largest(self.settings.chunk_tokens, self._embedder.max_tokens)
+        return chunk(pages, self._embedder.count_tokens, size, self.settings.chunk_overlap)
+
+
+def load_reranker(settings: Settings) -> Reranker | None:
+    """The one that the settings name. Raises ModelError."""
+    return CrossEncoderReranker(settings.reranker) if settings.reranker else None
 
 
 def stored_pages(catalog: Catalog, document_id: str) -> list[ParsedPage]:
@@ -138,3 +175,8 @@ def stored_pages(catalog: Catalog, document_id: str) -> list[ParsedPage]:
         furniture = tuple(span for span in ((0, start), (end, size)) if span[0] < span[1])
         pages.append(ParsedPage(page, furniture=furniture))
     return pages
+
+
+def _within(on_progress: OnProgress, before: int, size: int, whole: int) -> OnProgress:
+    """Progress of a part that is `size` of the `whole`, as progress of the whole."""
+    return lambda done, total: on_progress(before + size * done // total, whole)

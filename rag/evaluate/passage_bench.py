@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from rag.embed import Embedder
 from rag.errors import EvaluationError
 from rag.evaluate.bench import asked, finished
 from rag.evaluate.cases import Case, Problem
+from rag.evaluate.index import OnProgress
 from rag.evaluate.metrics.answers import Embed
 from rag.evaluate.metrics.retrieval import Gold, Place
 from rag.evaluate.metrics.spans import Span
@@ -31,8 +33,9 @@ class PassageBench:
         on_progress: Progress = lambda name, done, total: None,
     ) -> None:
         """`source` holds the passage files. Indexing is kept in the data folder, in `eval/`."""
-        self._settings = settings
+        self._source = source
         self._embedder = embedder
+        self._reranker = reranker
         self._collections: dict[str, Collection] = {}
         try:
             for name, path in passage_files(source).items():
@@ -101,6 +104,17 @@ class PassageBench:
 
     def place(self, document_id: str, page: int) -> Place:
         return self._by_document[document_id].ids[page - 1], 1
+
+    @contextmanager
+    def variant(self, settings: Settings, on_progress: OnProgress) -> Iterator[PassageBench]:
+        def show(name: str, done: int, total: int) -> None:
+            on_progress(done, total)
+
+        bench = PassageBench(self._source, settings, self._embedder, self._reranker, show)
+        try:
+            yield bench
+        finally:
+            bench.close()
 
     def describe(self) -> Mapping[str, str]:
         return {

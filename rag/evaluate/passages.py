@@ -91,7 +91,7 @@ class Collection:
             raise EvaluationError(f"The collection {name!r} uses a passage id twice.")
         self.digest = _digest(passages, settings, embedder)
         place = folder / f"{self.digest[:16]}-{embedder.fingerprint}"
-        self.index = Index(place, settings, embedder, reranker)
+        self.index = Index.create(place, settings, embedder, reranker)
         if any(document.state == "ready" for document in self.index.documents()):
             return
         added = datetime.now(UTC).isoformat(timespec="milliseconds")

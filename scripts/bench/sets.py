@@ -14,14 +14,13 @@ from bench.cache import Vectors
 
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
 from rag.evaluate.cases import Case
-from rag.evaluate.index import Cut, Index, stored_pages
+from rag.evaluate.index import Cut, Index
 from rag.evaluate.load import CaseSet, load
 from rag.evaluate.passage_bench import PassageBench
 from rag.evaluate.passages import passage_files
 from rag.ingest import Upload
 from rag.rerank import Reranker
 from rag.settings import Settings
-from rag.types import Document, ParsedPage
 from rag.workspace import Workspace
 
 QUESTIONS = "questions.dev.jsonl"
@@ -97,24 +96,26 @@ def opened(source: Source, kitchen: Kitchen, cut: Cut | None = None) -> Iterator
             finally:
                 bench.close()
             return
-        index = Index(Path(folder), settings, kitchen.embedder, kitchen.reranker, cut)
+        index = Index.create(Path(folder), settings, kitchen.embedder, kitchen.reranker, cut)
         try:
-            names = {}
-            for document, pages in _read(source, kitchen):
-                index.add(document, pages)
-                names[document.name] = document.id
-            yield LibraryBench(index, names)
+            with _library(source, kitchen) as library:
+                ready = [d for d in library.documents() if d.state == "ready"]
+                index.copy(ready, library.catalog)
+            yield LibraryBench(index)
         finally:
             index.close()
 
 
-def _read(source: Source, kitchen: Kitchen) -> Iterator[tuple[Document, list[ParsedPage]]]:
-    """The set's files as the app reads them: through its own workspace, the first time."""
+@contextmanager
+def _library(source: Source, kitchen: Kitchen) -> Iterator[Workspace]:
+    """The set's files as the app reads them, by its own workspace; the second time they are there.
+
+    What else it does to pages after a file is searchable (text recognition) is waited for.
+    """
     settings = replace(kitchen.settings, data=kitchen.parsed / source.name)
     workspace = Workspace.open(settings, embedder=kitchen.embedder)
     try:
-        uploads = [Upload(name, path) for name, path in folder_files(source.docs)]
-        job = workspace.add_files(uploads)
+        job = workspace.add_files([Upload(name, path) for name, path in folder_files(source.docs)])
         tell = _teller(source.name)
         while not job.wait(1):
             files = job.progress.files
@@ -122,9 +123,7 @@ def _read(source: Source, kitchen: Kitchen) -> Iterator[tuple[Document, list[Par
         for file in job.progress.files:
             if file.state in ("failed", "cancelled"):
                 print(f"{source.name}: {file.name}: {file.message}", file=sys.stderr)
-        for document in workspace.documents():
-            if document.state == "ready":
-                yield document, stored_pages(workspace.catalog, document.id)
+        yield workspace
     finally:
         workspace.close()
 
