@@ -10,27 +10,27 @@ import asyncio
 import functools
 import logging
 import os
+import re
 import time
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Literal, Protocol
 
 from rag import llm_stream
 from rag.errors import LLMError, ToolsRefused
 from rag.llm_errors import explain, may_retry, refuses_tools, retry_after_s
+from rag.llm_request import build, less
 from rag.settings import Settings
 from rag.types import Fallback, Waiting
 
-OLLAMA_CONTEXT = 16_384
-"""Tokens. Ollama's own default of 4,096 silently cuts the start off a longer prompt: the rules."""
-
 RETRY_WAITS_S = (1.0, 4.0)
-LONGEST_WAIT_S = 15.0
+LONGEST_WAIT_S = 30.0
 """A provider that asks for a longer wait is not waited for."""
 
-CONNECT_S = 10.0
+_SECRET = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD)$")
+"""Names of environment variables whose values are never repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,7 @@ def load_litellm() -> ModuleType:
     litellm.suppress_debug_info = True  # else it prints advertising on every error
     litellm.disable_streaming_logging = True  # else a thread pool job for every piece
     litellm.disable_hf_tokenizer_download = True  # counting tokens must not use the network
+    litellm.modify_params = True  # else Anthropic refuses calls whose thoughts are not sent back
     litellm.disable_aiohttp_transport = True  # its errors do not say what httpx's say
     return litellm
 
@@ -165,19 +166,18 @@ class LiteLLM:
     ) -> None:
         """Imports nothing yet. Raises LLMError when no model is set.
 
-        `temperature` None leaves it to the provider: several reasoning models refuse a request
-        that sets one. Where litellm knows that, it drops the parameter.
+        `temperature` goes before that of the settings. Where litellm knows that a model takes
+        none, it drops it.
         """
         if settings.llm_model is None:
             raise LLMError("No language model is set. Set LLM_MODEL or connect one in Settings.")
         provider, _, name = settings.llm_model.partition("/")
         # `ollama/` is Ollama's older endpoint, which has no tool calls.
         self.model = f"ollama_chat/{name}" if provider == "ollama" else settings.llm_model
-        self._base_url = settings.llm_base_url
-        self._key = settings.llm_api_key
-        self._timeout_s = float(settings.llm_seconds)
+        if temperature is not None:
+            settings = replace(settings, llm_temperature=temperature)
+        self._settings = settings
         self._retry_waits_s = tuple(retry_waits_s)
-        self._temperature = temperature
 
     def stream(
         self,
@@ -189,8 +189,10 @@ class LiteLLM:
         """See `LLM.stream`. Rate limits and server errors are tried again, but only before
         the first piece: after it, a second try would repeat what was shown."""
         litellm = load_litellm()
-        timeout_s = timeout_s or self._timeout_s
-        request = self._request(messages, tools, tool_choice, timeout_s)
+        timeout_s = timeout_s or float(self._settings.llm_seconds)
+        request = build(
+            litellm, self.model, self._settings, messages, tools, tool_choice, timeout_s
+        )
         started = False
         try:
             with closing(llm_stream.read(self._chunks(litellm, request, timeout_s))) as chunks:
@@ -205,7 +207,7 @@ class LiteLLM:
             message = explain(
                 error,
                 model=self.model,
-                base_url=self._base_url,
+                base_url=self._settings.llm_base_url,
                 timeout_s=timeout_s,
                 started=started,
                 secrets=self._secrets(),
@@ -225,7 +227,8 @@ class LiteLLM:
         litellm's own retries would also repeat a wrong key, and without a pause.
         """
         deadline = time.monotonic() + timeout_s
-        for wait_s in (*self._retry_waits_s, None):
+        waits_s = list(self._retry_waits_s)
+        while True:
             started = False
             try:
                 async with aclosing(await litellm.acompletion(**request)) as chunks:
@@ -234,80 +237,24 @@ class LiteLLM:
                         yield chunk
                 return
             except Exception as error:
-                if started or wait_s is None or not may_retry(error):
+                if started:
                     raise
-                wait_s = max(wait_s, retry_after_s(error))
+                if (fewer := less(request, error, self._settings)) is not None:
+                    request = fewer
+                    continue
+                if not waits_s or not may_retry(error):
+                    raise
+                wait_s = max(waits_s.pop(0), retry_after_s(error))
                 if wait_s > LONGEST_WAIT_S or time.monotonic() + wait_s > deadline:
                     raise
             yield Waiting(f"{self.model} is busy and is asked again in {max(1, round(wait_s))} s")
             await asyncio.sleep(wait_s)
 
-    def _request(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[Tool],
-        tool_choice: str | None,
-        timeout_s: float,
-    ) -> dict[str, Any]:
-        import httpx
-
-        request: dict[str, Any] = {
-            "model": self.model,
-            "messages": [_message(message) for message in messages],
-            "stream": True,
-            "stream_options": {"include_usage": True},
-            "timeout": httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
-            "max_retries": 0,
-            "num_retries": 0,
-            "drop_params": True,
-        }
-        if self._temperature is not None:
-            request["temperature"] = self._temperature
-        if tools:
-            request["tools"] = [_tool(tool) for tool in tools]
-        if tool_choice is not None:
-            request["tool_choice"] = {"type": "function", "function": {"name": tool_choice}}
-        if self._base_url is not None:
-            request["base_url"] = self._base_url
-        if self._key is not None:
-            request["api_key"] = self._key
-        elif self.model.startswith("openai/") and not os.environ.get("OPENAI_API_KEY"):
-            request["api_key"] = "none"  # a local server wants none, but openai's client does
-        if self.model.startswith("ollama_chat/"):
-            request["num_ctx"] = OLLAMA_CONTEXT
-        return request
-
     def _secrets(self) -> list[str]:
         """What must not appear in a message: providers repeat the key they refuse."""
-        found = [value for name, value in os.environ.items() if name.endswith("_API_KEY")]
-        return [secret for secret in (self._key or "", *found) if len(secret) >= 6]
-
-
-def _message(message: Message) -> dict[str, Any]:
-    wire: dict[str, Any] = {"role": message.role, "content": message.text}
-    if message.calls:
-        wire["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for call in message.calls
-        ]
-    if message.role == "tool":
-        wire["tool_call_id"] = message.call_id
-    return wire
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": dict(tool.parameters),
-        },
-    }
+        found = [value for name, value in os.environ.items() if _SECRET.search(name)]
+        key = self._settings.llm_api_key or ""
+        return [secret for secret in (key, *found) if len(secret) >= 6]
 
 
 # litellm's own classes cannot be named in a signature here: importing them takes 4 s.

@@ -18,6 +18,12 @@ _TOOLS = re.compile(
     r"(?:tool|function).{0,60}(?:support|enable|require)|support.{0,60}(?:tool|function)"
 )
 _CONTEXT = re.compile(r"context (?:length|size|window)|prompt is too long|too many tokens")
+_SETTING = {
+    "temperature": "LLM_TEMPERATURE",
+    "reasoning": "LLM_REASONING",
+    "max_tokens": "LLM_MAX_TOKENS",
+    "max_completion_tokens": "LLM_MAX_TOKENS",
+}
 
 
 def explain(
@@ -80,7 +86,8 @@ def explain(
             "in LLM_MODEL, such as openai/gpt-5-mini or ollama_chat/qwen3."
         )
     if status in (400, 422):
-        return f"The provider refused the request to {model}: {cause} Check LLM_MODEL."
+        name = next((name for word, name in _SETTING.items() if word in cause.lower()), "LLM_MODEL")
+        return f"The provider refused the request to {model}: {cause} Check {name}."
     return (
         f"The provider of {model} failed{f' ({status})' if status else ''}: {cause} "
         "Try again in a moment or choose another model."

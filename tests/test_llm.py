@@ -6,7 +6,18 @@ from pathlib import Path
 import pytest
 
 from rag.errors import LLMError
-from rag.llm import CallPiece, LiteLLM, Message, Stop, TextPiece, Tool, ToolCall, Usage
+from rag.llm import (
+    CallPiece,
+    LiteLLM,
+    Message,
+    Stop,
+    TextPiece,
+    Tool,
+    ToolCall,
+    Usage,
+    load_litellm,
+)
+from rag.llm_request import build
 from rag.settings import Settings
 from rag.types import Waiting
 from tests.stub_llm import Reply, StubLLM, calls, finish, whole
@@ -24,6 +35,11 @@ def ask(llm, **options):
     """What the model says, without the moments in which it says nothing."""
     pieces = llm.stream([Message("user", "Hello")], **options)
     return [piece for piece in pieces if not isinstance(piece, Waiting)]
+
+
+def request(llm):
+    """What litellm would be asked."""
+    return build(load_litellm(), llm.model, llm._settings, [Message("user", "Hi")], (), None, 1.0)
 
 
 def failure(script, tmp_path, **settings):
@@ -199,7 +215,7 @@ def test_closing_the_generator_closes_the_connection(tmp_path):
 def test_ollama_is_asked_for_a_context_that_holds_the_prompt(tmp_path):
     llm = model(None, tmp_path, llm_model="ollama/qwen3")
     assert llm.model == "ollama_chat/qwen3"
-    assert llm._request([Message("user", "Hello")], (), None, 1.0)["num_ctx"] == 16_384
+    assert request(llm)["num_ctx"] == 16_384
 
 
 def test_a_reply_without_streaming_has_the_same_calls():
@@ -230,3 +246,42 @@ def test_a_temperature_is_sent_only_when_one_is_set(tmp_path):
         ask(LiteLLM(settings, temperature=0.0))
     assert "temperature" not in stub.requests[0]
     assert stub.requests[1]["temperature"] == 0.0
+
+
+def test_temperature_and_reply_length_come_from_the_settings(tmp_path):
+    with StubLLM([Reply(text="Yes.")]) as stub:
+        ask(model(stub.url, tmp_path, llm_temperature=0.2, llm_max_tokens=300))
+    assert stub.requests[0]["temperature"] == 0.2
+    assert stub.requests[0]["max_tokens"] == 300
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "effort"),
+    [
+        ("openai/gpt-5-mini", "auto", "low"),
+        ("openai/gpt-5-mini", "high", "high"),
+        ("openai/gpt-4o-mini", "auto", None),
+        ("openai/stub", "auto", None),
+        ("anthropic/claude-sonnet-4-5", "auto", None),
+        ("anthropic/claude-sonnet-4-5", "low", "low"),
+    ],
+)
+def test_a_model_that_reasons_unasked_is_asked_to_do_so_briefly(name, setting, effort, tmp_path):
+    llm = model(None, tmp_path, llm_model=name, llm_reasoning=setting)
+    assert request(llm).get("reasoning_effort") == effort
+
+
+@pytest.mark.parametrize("word", ["tool_choice", "reasoning_effort"])
+def test_what_nobody_asked_for_is_left_out_when_it_is_refused(word, tmp_path):
+    refusal = Reply(status=400, error=f"Unsupported parameter: {word}")
+    with StubLLM([refusal, Reply(text="ok")]) as stub:
+        llm = model(stub.url, tmp_path, llm_model="openai/gpt-5-mini")
+        assert TextPiece("ok") in ask(llm, tools=[SEARCH], tool_choice="search")
+    assert [word in request for request in stub.requests] == [True, False]
+
+
+def test_a_setting_that_is_refused_is_named(tmp_path):
+    refusal = Reply(status=400, error="Unsupported value: 'temperature' must be 1")
+    message, stub = failure([refusal] * 2, tmp_path, llm_temperature=0.2)
+    assert "Check LLM_TEMPERATURE." in message
+    assert len(stub.requests) == 1
