@@ -107,14 +107,17 @@ class StubLLM:
         default: Script | None = None,
         port: int = 0,
         delay_s: float = 0.0,
+        models: Sequence[str] | None = ("stub",),
     ) -> None:
+        """`models` are those it lists; None: it never answers when asked for them."""
         self.script = list(script)
         self.default = default
         self.delay_s = delay_s
+        self.models = models
         self.requests: list[dict[str, Any]] = []
         """The body of every chat request, oldest first."""
         self.keys: list[str] = []
-        """The Authorization header of every chat request."""
+        """The Authorization header of every request."""
         self.disconnected = threading.Event()
         """Set when a client closed the connection in the middle of a reply."""
         self._released = threading.Event()
@@ -158,7 +161,13 @@ class StubLLM:
                 pass
 
             def do_GET(self) -> None:
-                self._json(200, {"object": "list", "data": [{"id": "stub", "object": "model"}]})
+                stub.keys.append(self.headers.get("Authorization", ""))
+                if stub.models is None:
+                    self._hang()
+                elif self.path.endswith("/api/tags"):  # Ollama's own list
+                    self._json(200, {"models": [{"name": name} for name in stub.models]})
+                else:
+                    self._json(200, {"data": [{"id": name} for name in stub.models]})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
