@@ -8,7 +8,8 @@ FootnoteError
 ├── NotFound               no such document, page or chat
 ├── ModelError             an embedder or re-ranker cannot be loaded
 ├── LLMError               the language model did not answer
-│   └── ToolsRefused       it does not accept tool calls
+│   ├── ToolsRefused       it does not accept tool calls
+│   └── PromptTooLong      its context does not hold what it was sent
 ├── EvaluationError        a question set or a run cannot be used
 └── Cancelled              the user stopped it
 """
@@ -71,6 +72,10 @@ class LLMError(FootnoteError):
 
 
 class ToolsRefused(LLMError):
+    pass
+
+
+class PromptTooLong(LLMError):
     pass
 
 

@@ -19,8 +19,8 @@ from types import ModuleType
 from typing import Any, Literal, Protocol
 
 from rag import llm_stream
-from rag.errors import LLMError, ToolsRefused
-from rag.llm_errors import explain, may_retry, refuses_tools, retry_after_s
+from rag.errors import LLMError, PromptTooLong, ToolsRefused
+from rag.llm_errors import explain, may_retry, refuses_tools, retry_after_s, too_long
 from rag.llm_request import build, less
 from rag.settings import Settings
 from rag.types import Fallback, Waiting
@@ -155,6 +155,11 @@ def load_litellm() -> ModuleType:
     return litellm
 
 
+def count_tokens(model: str, text: str) -> int:
+    """By litellm's counter: the model's own tokenizer where it has it, else a common one."""
+    return int(load_litellm().token_counter(model=model, text=text))
+
+
 class LiteLLM:
     """Any model that litellm reaches."""
 
@@ -212,8 +217,11 @@ class LiteLLM:
                 started=started,
                 secrets=self._secrets(),
             )
-            kind = ToolsRefused if tools and refuses_tools(error) else LLMError
-            raise kind(message) from error
+            if too_long(error):
+                raise PromptTooLong(message) from error
+            if tools and refuses_tools(error):
+                raise ToolsRefused(message) from error
+            raise LLMError(message) from error
 
     def give_up(self, reason: str, *, plainly: bool = False) -> Switched:
         """See `LLM.give_up`; there is no other model here."""

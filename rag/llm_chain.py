@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from rag.errors import LLMError, ToolsRefused
+from rag.errors import LLMError, PromptTooLong, ToolsRefused
 from rag.llm import LLM, LiteLLM, Message, Piece, Switched, Tool
 from rag.llm_plain import Plain
 from rag.settings import Settings
@@ -45,7 +45,8 @@ class Chain:
         timeout_s: float | None = None,
     ) -> Generator[Piece]:
         """See `LLM.stream`. The seconds are shared with the models that are left, so that a silent
-        one does not use them up. Raises LLMError with every model's fault when all have failed."""
+        one does not use them up. Raises PromptTooLong at once, since a shorter prompt may do, and
+        LLMError with every model's fault when all have failed."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             share_s = timeout_s
@@ -55,6 +56,8 @@ class Chain:
                 with closing(self._model.stream(messages, tools, tool_choice, share_s)) as pieces:
                     yield from pieces
                 return
+            except PromptTooLong:
+                raise
             except LLMError as error:
                 switched = self._next(error, plainly=isinstance(error, ToolsRefused))
             yield switched

@@ -62,9 +62,7 @@ def explain(
             f"The model {model} does not accept tool calls: {cause} "
             "Choose a model that supports them in LLM_MODEL."
         )
-    if "ContextWindowExceededError" in kinds or (
-        status in (400, 413, 422, 500) and _CONTEXT.search(cause.lower())
-    ):
+    if too_long(error):
         return (
             f"The question and its passages are too long for {model}: {cause} "
             "Lower FOOTNOTE_TOP_K or choose a model with a larger context window."
@@ -101,12 +99,21 @@ def refuses_tools(error: Exception) -> bool:
     )
 
 
+def too_long(error: Exception) -> bool:
+    """The model's context does not hold the prompt."""
+    return "ContextWindowExceededError" in _kinds(error) or (
+        getattr(error, "status_code", None) in (400, 413, 422, 500)
+        and _CONTEXT.search(str(error).lower()) is not None
+    )
+
+
 def may_retry(error: Exception) -> bool:
     """A rate limit or a server error. Not a used-up quota, a dead server or a time-out."""
     return (
         getattr(error, "status_code", None) in _RETRIED_STATUS
         and not _unreachable(error)
         and not refuses_tools(error)
+        and not too_long(error)
         and "insufficient_quota" not in str(error)
     )
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rag.errors import LLMError
+from rag.errors import LLMError, PromptTooLong
 from rag.llm import CallPiece, LiteLLM, Message, Switched, TextPiece, Tool
 from rag.llm_chain import Chain, connect, settings_for
 from rag.settings import Settings
@@ -44,11 +44,6 @@ FAULTS = {
     ),
     "quota": ([Reply(status=429, error="insufficient_quota")], "limits the use"),
     "500 twice": ([Reply(status=500, error="Boom")] * 2, "failed (500)"),
-    "context": ([Reply(status=400, error="Maximum context length: 4096 tokens")], "too long"),
-    "context, llama.cpp": (
-        [Reply(status=500, error="the request exceeds the available context size")] * 2,
-        "too long",
-    ),
     "refused": ([Reply(status=400, error="Bad parameter")], "refused the request"),
     "broken stream": ([Reply(text="word " * 50, break_after=4)], "broke off"),
     "time-out": ([Reply(hang=True)], "did not answer within"),
@@ -70,6 +65,23 @@ def test_the_next_model_answers_and_the_user_is_told_why(fault, tmp_path, monkey
     assert llm.fallbacks == (switched.fallback,)
     assert switched.fallback.model == "openai/m0"
     assert KEY not in switched.notice
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (400, "This model's maximum context length is 4096 tokens."),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+        (500, "the request exceeds the available context size"),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_for_the_caller_to_shorten(status, error, tmp_path):
+    with StubLLM([Reply(status=status, error=error)]) as stub:
+        llm = chain(tmp_path, stub.url, "http://127.0.0.1:9/v1")
+        with pytest.raises(PromptTooLong, match="too long"):
+            ask(llm)
+    assert llm.fallbacks == ()
+    assert len(stub.requests) == 1
 
 
 @pytest.mark.parametrize("fault", [[Reply(status=429, error="Busy")], [Reply(status=503)]])
