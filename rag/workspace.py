@@ -25,11 +25,9 @@ from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings
 from rag.types import (
-    Answer,
     Citation,
     Document,
     Event,
-    Fallback,
     Finished,
     Notice,
     Page,
@@ -299,12 +297,14 @@ class Workspace:
         documents: Sequence[str] = (),
         history: Sequence[Turn] = (),
         engine: Engine = "auto",
+        web: bool = False,
     ) -> Generator[Event, None, None]:
         """Events, the last of them Finished; closing it stops the model's reply.
 
         "auto" takes the models that are connected, one after the other, and the reader when all of
-        them fail, each time saying so; "agent" raises LLMError in place of the reader. Raises ModelError
-        when the embedder cannot be loaded.
+        them fail, each time saying so; "agent" raises LLMError in place of the reader. `web` lets
+        a model search the web for this question; the reader never does. Raises ModelError when the
+        embedder cannot be loaded, and SettingsError for `web` without a key.
         """
         if engine == "reader" or (engine == "auto" and not self.settings.llm_model):
             yield from self._reader().answer(question, documents, history)
@@ -315,26 +315,26 @@ class Workspace:
         notices: list[str] = []
         streamed = False
         try:
-            for event in self._agent(chain).answer(question, documents, history):
-                match event:
-                    case Notice(message):
-                        notices.append(message)
-                    case TextDelta():
-                        streamed = True
-                    case Finished(answer):
-                        event = Finished(_told(answer, notices, chain.fallbacks))
+            for event in self._agent(chain).answer(question, documents, history, web=web):
+                if isinstance(event, Notice):
+                    notices.append(event.message)
+                streamed = streamed or isinstance(event, TextDelta)
                 yield event
             return
         except LLMError as error:
             if engine == "agent":
                 raise
-            notices.append(f"{error} The built-in reader answers instead.")
+            told = [n for n in notices if not any(f.reason in n for f in chain.fallbacks)]
+            notices = [*told, f"{error}\nThe built-in reader answers instead."]
         if streamed:
             yield TextReplaced("")
         yield Notice(notices[-1])
         for event in self._reader().answer(question, documents, history):
             if isinstance(event, Finished):
-                event = Finished(_told(event.answer, notices, chain.fallbacks))
+                receipt = replace(
+                    event.answer.receipt, notices=tuple(notices), fallbacks=chain.fallbacks
+                )
+                event = Finished(replace(event.answer, receipt=receipt))
             yield event
 
     def _reader(self) -> Reader:
@@ -347,9 +347,3 @@ class Workspace:
         from rag.agent import Agent
 
         return Agent(llm, self.engines().retriever, self.catalog, self.settings)
-
-
-def _told(answer: Answer, notices: Sequence[str], fallbacks: tuple[Fallback, ...]) -> Answer:
-    """The answer with what was said on the way to it, so that the chat still says it later."""
-    receipt = replace(answer.receipt, notices=tuple(notices), fallbacks=fallbacks)
-    return replace(answer, receipt=receipt)
