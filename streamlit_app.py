@@ -20,7 +20,9 @@ st.set_page_config(page_title="Footnote", page_icon=ICON)
 @st.cache_resource(on_release=Workspace.close, show_spinner=False)
 def open_workspace(folder: str, _settings: Settings) -> Workspace:
     """One per data folder: a second one on the same folder would be refused."""
-    return Workspace.open(_settings)
+    opened = Workspace.open(_settings)
+    opened.follow()
+    return opened
 
 
 def stop(title: str, error: Exception) -> NoReturn:

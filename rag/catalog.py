@@ -178,6 +178,15 @@ class Catalog:
                 (error, code, document_id),
             )
 
+    def rename(self, document_id: str, name: str) -> None:
+        """Raises NotFound."""
+        with self._write() as db:
+            changed = db.execute(
+                "UPDATE documents SET name = ? WHERE id = ?", (name, document_id)
+            ).rowcount
+            if not changed:
+                raise NotFound(f"There is no document {document_id!r} in the library.")
+
     def delete(self, document_id: str) -> None:
         """Raises NotFound."""
         with self._write() as db:

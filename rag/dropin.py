@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -131,18 +131,23 @@ def _opened(uploads: Iterable[Upload], skipped: list[str]) -> DropIn:
 
 
 def _distinct(uploads: Iterable[Upload]) -> Iterator[Upload]:
-    """No two files get one name, because the second would replace the first.
-
-    A dropped folder comes without its paths, so its files may share theirs. Names are compared as
-    they are shown: what two of them differ in may not be.
-    """
-    seen: set[str] = set()
+    """A dropped folder comes without its paths, so its files may share their names."""
+    taken: set[str] = set()
     for upload in uploads:
-        name = shown(upload.name)
-        path = PurePosixPath(name)
-        number = 1
-        while name in seen:
-            number += 1
-            name = str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
-        seen.add(name)
+        name = distinct(upload.name, taken)
+        taken.add(name)
         yield replace(upload, name=name)
+
+
+def distinct(name: str, taken: Container[str]) -> str:
+    """A name that is not taken, because a file replaces the earlier one of its name.
+
+    Names are compared as they are shown: what two of them differ in may not be.
+    """
+    found = shown(name)
+    path = PurePosixPath(found)
+    number = 1
+    while found in taken:
+        number += 1
+        found = str(path.with_name(f"{path.stem} ({number}){path.suffix}"))
+    return found

@@ -43,6 +43,8 @@ class Settings:
     """FOOTNOTE_CANDIDATES: passages taken from each of BM25 and dense before fusion."""
     max_file_mb: int = 200
     """FOOTNOTE_MAX_FILE_MB: larger files are refused."""
+    watch: Path | None = None
+    """FOOTNOTE_WATCH: a folder whose documents the app follows. None: what the user chose there."""
     llm_model: str | None = None
     """LLM_MODEL: any litellm model string, such as `openai/gpt-5-mini` or `ollama_chat/qwen3`."""
     llm_base_url: str | None = None
@@ -94,6 +96,7 @@ class Settings:
             top_k=_int(env, "FOOTNOTE_TOP_K", 8, 1, 50),
             candidates=_int(env, "FOOTNOTE_CANDIDATES", 50, 5, 500),
             max_file_mb=_int(env, "FOOTNOTE_MAX_FILE_MB", 200, 1, 100_000),
+            watch=_folder(_off(env.get("FOOTNOTE_WATCH"))),
             llm_model=_off(env.get("LLM_MODEL")),
             llm_base_url=env.get("LLM_BASE_URL") or None,
             llm_api_key=env.get("LLM_API_KEY") or None,
@@ -131,6 +134,11 @@ def _temperature(value: str | None) -> float | None:
     if not 0 <= temperature <= 2:
         raise SettingsError(f"LLM_TEMPERATURE={value!r} is not a number from 0 to 2.")
     return temperature
+
+
+def _folder(value: str | None) -> Path | None:
+    """It need not be there: a drive may be connected later."""
+    return None if value is None else Path(value).expanduser().absolute()
 
 
 def _int(env: Mapping[str, str], name: str, default: int, low: int, high: int) -> int:

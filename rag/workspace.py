@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from rag.llm import LLM
     from rag.reader import Reader
     from rag.store import VectorStore
+    from rag.watch import Watcher, WatchStatus
 
 Engine = Literal["auto", "reader", "agent"]
 
@@ -92,6 +93,7 @@ class Workspace:
         self._engines: Engines | None = None
         self._closed = False
         self._job: Job | None = None
+        self._watcher: Watcher | None = None
         self._ingester = Ingester(
             self.catalog,
             settings.data / "files",
@@ -105,6 +107,8 @@ class Workspace:
             self._job = self._ingester.resume(unfinished)
 
     def close(self) -> None:
+        if self._watcher is not None:
+            self._watcher.stop(cancel=False)  # its files are resumed by the next start
         self._ingester.close()
         with self._loading:  # a warm-up under way would open the vectors again behind us
             self._closed = True
@@ -223,7 +227,8 @@ class Workspace:
         """Removes pages, vectors and the original. Raises NotFound, and FootnoteError while the
         document is being indexed."""
         document = self.catalog.document(document_id)
-        busy = self._job is not None and not self._job.progress.finished
+        jobs = (self._job, self._watcher.job if self._watcher else None)
+        busy = any(job is not None and not job.progress.finished for job in jobs)
         if busy and document.state in ("queued", "indexing"):
             raise FootnoteError(f"{document.name!r} is being indexed. Cancel that first.")
         self.catalog.delete(document_id)
@@ -232,6 +237,12 @@ class Workspace:
         if self._engines is not None:
             self._engines.retriever.invalidate()
             self._engines.store.delete([document_id])
+
+    def rename(self, document_id: str, name: str) -> None:
+        """Its vectors stay: they hold the name that it was indexed under. Raises NotFound."""
+        self.catalog.rename(document_id, name)
+        if self._engines is not None:
+            self._engines.retriever.invalidate()
 
     def original(self, document_id: str) -> Path:
         """The file as it was added. Raises NotFound."""
@@ -271,6 +282,48 @@ class Workspace:
         from rag import samples
 
         return samples.files()
+
+    # The watched folder
+
+    @property
+    def watching(self) -> WatchStatus | None:
+        """None while no folder is followed."""
+        return None if self._watcher is None else self._watcher.status
+
+    def follow(self) -> None:
+        """Start to follow the folder that FOOTNOTE_WATCH or the user named, if there is one.
+
+        For the app, which lives long enough; opening a workspace alone follows nothing.
+        """
+        remembered = self.catalog.setting("watch")
+        folder = self.settings.watch or (Path(remembered) if remembered else None)
+        if folder is not None and self._watcher is None:
+            from rag.watch import Watcher
+
+            self._watcher = Watcher(
+                folder,
+                self.catalog,
+                self._ingester.add,
+                self.delete,
+                self.rename,
+                leave_out=self.settings.data,
+            )
+            self._watcher.start()
+
+    def watch(self, folder: Path | None) -> None:
+        """Follow another folder from now on, or none; it is remembered. Documents stay.
+
+        Raises FootnoteError for what is no folder of the user's. FOOTNOTE_WATCH comes before it.
+        """
+        from rag.watch import check_folder
+
+        if folder is not None:
+            folder = check_folder(folder, self.settings.data)
+        if self._watcher is not None:
+            self._watcher.stop(cancel=True)
+            self._watcher = None
+        self.catalog.save_setting("watch", None if folder is None else str(folder))
+        self.follow()
 
     # Answers
 
