@@ -206,6 +206,14 @@ class Workspace:
         self._job = self._ingester.unlock(self.catalog.document(document_id), password)
         return self._job
 
+    def can_unlock(self, document: Document) -> bool:
+        """Whether a password would help: a protected PDF, whose bytes are kept for that."""
+        if document.error_code not in ("password_required", "wrong_password"):
+            return False
+        with suppress(NotFound), self.original(document.id).open("rb") as file:
+            return b"%PDF-" in file.read(1024)
+        return False
+
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """Text recognition in the background since the start, in the order in which it is done.
