@@ -71,6 +71,8 @@ class Job:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.progress = Progress(tuple(FileProgress(n) for n in names))
+        self.skipped: tuple[str, ...] = ()
+        """Names of hidden and system files that came along and are no documents."""
         self._cancel = threading.Event()
         self._done = threading.Event()
         if not names:
