@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from filelock import FileLock, Timeout
 
@@ -55,6 +55,15 @@ class ModelState:
     error: str = ""
 
 
+TUNED = {
+    "LLM_FALLBACKS": "llm_fallbacks",
+    "LLM_TEMPERATURE": "llm_temperature",
+    "LLM_REASONING": "llm_reasoning",
+    "LLM_MAX_TOKENS": "llm_max_tokens",
+}
+"""Variables that can be changed while the app runs, and their fields."""
+
+
 class Workspace:
     @classmethod
     def open(cls, settings: Settings, embedder: Embedder | None = None) -> Workspace:
@@ -87,6 +96,7 @@ class Workspace:
             settings,
             llm_model=settings.llm_model or self.catalog.setting("llm_model"),
             llm_base_url=settings.llm_base_url or self.catalog.setting("llm_base_url"),
+            **self._tuned(settings),
         )
         self.models = ModelState("cold")
         self._loading = threading.Lock()
@@ -352,6 +362,23 @@ class Workspace:
         self.catalog.save_setting("llm_model", model)
         self.catalog.save_setting("llm_base_url", base_url)
 
+    def tune(self, values: Mapping[str, str]) -> None:
+        """Change the settings in TUNED, by the names of their variables; what is left out or blank
+        is as by default. They are kept on disk. Raises SettingsError for a value that does not fit.
+        """
+        self.settings = replace(self.settings, **_fields(values))
+        for name in TUNED:
+            self.catalog.save_setting(name.lower(), values.get(name, "").strip() or None)
+
+    def _tuned(self, settings: Settings) -> dict[str, Any]:
+        """What was saved, where the environment does not say otherwise."""
+        saved = {name: self.catalog.setting(name.lower()) or "" for name in TUNED}
+        given, default = asdict(settings), _fields({})
+        return {
+            name: given[name] if given[name] != default[name] else value
+            for name, value in _fields(saved).items()
+        }
+
     def ask(
         self,
         question: str,
@@ -408,3 +435,9 @@ class Workspace:
         from rag.agent import Agent
 
         return Agent(llm, self.engines().retriever, self.catalog, self.settings)
+
+
+def _fields(values: Mapping[str, str]) -> dict[str, Any]:
+    """Field -> value, for every setting in TUNED. Raises SettingsError."""
+    parsed = Settings.from_env({name: values.get(name, "") for name in TUNED})
+    return {field: getattr(parsed, field) for field in TUNED.values()}

@@ -62,8 +62,11 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     import streamlit as st
     from streamlit.testing.v1 import AppTest
 
-    for name in ("LLM_MODEL", "LLM_API_KEY", "LLM_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [
+        name for name in os.environ if name.startswith("LLM_") or name == "TAVILY_API_KEY"
+    ]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:9")  # whatever runs on this computer
     monkeypatch.setenv("FOOTNOTE_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(
         Workspace, "open", classmethod(lambda cls, s: OPEN(s, embedder=WordEmbedder()))

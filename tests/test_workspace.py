@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.errors import DataFolderError, DataFolderInUse
+from rag.errors import DataFolderError, DataFolderInUse, SettingsError
 from rag.ingest import Upload
 from rag.settings import Settings
 from rag.types import Finished, Notice
@@ -100,3 +100,20 @@ def test_only_a_pdf_has_page_images(workspace: Workspace, make_pdf: MakePdf):
     image = workspace.page_image(workspace.catalog.find("a.pdf").id, 1)
     assert image is not None and image.startswith(b"\x89PNG")
     assert workspace.page_image(workspace.catalog.find("k.txt").id, 1) is None
+
+
+def test_what_was_tuned_is_kept_unless_the_environment_says_otherwise(tmp_path: Path):
+    first = Workspace.open(Settings(data=tmp_path), embedder=WordEmbedder())
+    with pytest.raises(SettingsError, match="LLM_TEMPERATURE"):
+        first.tune({"LLM_FALLBACKS": "openai/b", "LLM_TEMPERATURE": "9"})
+    assert first.settings.llm_fallbacks == ()
+    first.tune({"LLM_FALLBACKS": "openai/b", "LLM_TEMPERATURE": "0.5"})
+    first.close()
+    second = Workspace.open(Settings(tmp_path, llm_temperature=1.0), embedder=WordEmbedder())
+    assert second.settings.llm_fallbacks == ("openai/b",)
+    assert second.settings.llm_temperature == 1.0
+    second.tune({})
+    second.close()
+    third = Workspace.open(Settings(data=tmp_path), embedder=WordEmbedder())
+    assert (third.settings.llm_fallbacks, third.settings.llm_temperature) == ((), None)
+    third.close()
