@@ -172,11 +172,13 @@ def check_text(result: Result, expected: dict[str, Any]) -> None:
     for count in expected.get("counts", ()):
         found = fold(result.text(None)).count(fold(count["text"]))
         assert found == count["count"], count
-    for phrase in expected.get("absent", ()):
+    for phrase in (*expected.get("absent", ()), *expected.get("hidden", ())):
         # Folding drops a byte-order mark, so the phrase is looked for as it stands.
         assert phrase not in result.text(None), phrase
     for value in expected.get("fields", {}).values():
         assert holds(result.text(None), value), value
+    for marker in expected.get("no_files", ()):
+        assert not Path(marker).exists()
     if "headings" in expected:
         titles = [h.title for p in result.pages for h in p.page.headings]
         assert titles == expected["headings"]
