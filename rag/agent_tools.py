@@ -6,7 +6,7 @@ part of the prompt.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -38,8 +38,25 @@ READ_PAGE = Tool(
         "properties": {
             "document": {"type": "string", "description": "The document's name."},
             "page": {"type": "integer", "description": "Its number, from 1."},
+            "neighbours": {
+                "type": "integer",
+                "description": "Pages to read before and after it as well: 0 (default), 1 or 2.",
+            },
         },
         "required": ["document", "page"],
+    },
+)
+FIND_IN_DOCUMENT = Tool(
+    "find_in_document",
+    "Find every place of exact words in one document: a name, a number, a term. "
+    "Returns the pages, and excerpts as sources.",
+    {
+        "type": "object",
+        "properties": {
+            "document": {"type": "string", "description": "The document's name."},
+            "words": {"type": "string", "description": "The words as they are written there."},
+        },
+        "required": ["document", "words"],
     },
 )
 LIST_DOCUMENTS = Tool(
@@ -47,9 +64,23 @@ LIST_DOCUMENTS = Tool(
     "List the documents that can be searched.",
     {"type": "object", "properties": {}},
 )
+WEB_SEARCH = Tool(
+    "web_search",
+    "Search the web, for what the documents cannot say. Returns pages as sources W1, W2, ...",
+    {
+        "type": "object",
+        "properties": {
+            "query": {
+                "type": "string",
+                "description": "A few general words; never text from the documents.",
+            }
+        },
+        "required": ["query"],
+    },
+)
 FINISH = Tool(
     "finish",
-    "Give the answer, or refuse. Ends the conversation.",
+    "Give the answer, refuse, or ask back. Ends the conversation.",
     {
         "type": "object",
         "properties": {
@@ -81,11 +112,20 @@ FINISH = Tool(
                 "type": "string",
                 "description": "Only if the documents do not answer all of the question.",
             },
+            "clarification": {
+                "type": "string",
+                "description": "Only if the question is too open to answer: a question back.",
+            },
         },
         "required": ["claims"],
     },
 )
-TOOLS = (SEARCH, READ_PAGE, LIST_DOCUMENTS, FINISH)
+
+
+def tools(*, web: bool) -> tuple[Tool, ...]:
+    """Those that the model is offered."""
+    documents = (SEARCH, READ_PAGE, FIND_IN_DOCUMENT, LIST_DOCUMENTS)
+    return (*documents, WEB_SEARCH, FINISH) if web else (*documents, FINISH)
 
 
 def _names(value: object) -> object:
@@ -95,9 +135,16 @@ def _names(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _none(value: object) -> object:
+    return 0 if value is None else value
+
+
+Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchArguments:
-    query: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    query: Words
     documents: Annotated[tuple[str, ...], BeforeValidator(_names)] = ()
 
 
@@ -105,6 +152,18 @@ class SearchArguments:
 class ReadPageArguments:
     document: str
     page: int
+    neighbours: Annotated[int, BeforeValidator(_none)] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FindArguments:
+    document: str
+    words: Words
+
+
+@dataclass(frozen=True, slots=True)
+class WebArguments:
+    query: Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,26 +187,44 @@ class Claim:
 class FinishArguments:
     claims: tuple[Claim, ...] = ()
     refusal: str | None = None
+    clarification: str | None = None
 
 
-Arguments = SearchArguments | ReadPageArguments | NoArguments | FinishArguments
+Lookup = SearchArguments | ReadPageArguments | FindArguments | WebArguments | NoArguments
+"""What a tool is asked for that looks something up."""
+Arguments = Lookup | FinishArguments
 
 _ARGUMENTS: Mapping[str, TypeAdapter[Arguments]] = {
     "search": TypeAdapter(SearchArguments),
     "read_page": TypeAdapter(ReadPageArguments),
+    "find_in_document": TypeAdapter(FindArguments),
+    "web_search": TypeAdapter(WebArguments),
     "list_documents": TypeAdapter(NoArguments),
     "finish": TypeAdapter(FinishArguments),
 }
 
 
 class BadCall(Exception):
-    """The message is for the model: what is wrong with its call, and what would be right."""
+    """The message is for the model: what is wrong with its call, and what would be right.
+
+    `unusable`: the call does not follow the protocol, so that nothing at all can be made of it.
+    """
+
+    def __init__(self, message: str, *, unusable: bool = False) -> None:
+        super().__init__(message)
+        self.unusable = unusable
 
 
-def parse_arguments(name: str, arguments: str) -> Arguments:
-    """The arguments that the model wrote as JSON. Raises BadCall."""
-    if name not in _ARGUMENTS:
-        raise BadCall(f"There is no tool {name!r}. The tools are: {', '.join(_ARGUMENTS)}.")
+def parse_arguments(name: str, arguments: str, offered: Sequence[Tool]) -> Arguments:
+    """The arguments that the model wrote as JSON, for one of the tools `offered`.
+
+    Raises BadCall with `unusable` set.
+    """
+    names = [tool.name for tool in offered]
+    if name not in names:
+        raise BadCall(
+            f"There is no tool {name!r}. The tools are: {', '.join(names)}.", unusable=True
+        )
     try:
         return _ARGUMENTS[name].validate_json(arguments.strip() or "{}")
     except ValidationError as error:
@@ -156,5 +233,6 @@ def parse_arguments(name: str, arguments: str) -> Arguments:
             for fault in error.errors(include_url=False, include_context=False)[:5]
         )
         raise BadCall(
-            f"The arguments of {name} do not fit: {faults}. Call {name} again with valid JSON."
+            f"The arguments of {name} do not fit: {faults}. Call {name} again with valid JSON.",
+            unusable=True,
         ) from error

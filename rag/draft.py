@@ -9,19 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic_core import from_json
 
-from rag.types import Citation, Rejection
+from rag.settings import Unsupported
+from rag.types import Citation, Rejection, WebCitation
+
+T = TypeVar("T")
 
 UNVERIFIED = "(unverified)"
 """Stands where a claim's markers would, when none of its quotes was found."""
 
-Verify = Callable[[str, str], Citation | Rejection]
+LONGEST_REFUSAL = 600
+"""Characters of a refusal or of a question back: no place for an answer without sources."""
+
+Verify = Callable[[str, str], Citation | WebCitation | Rejection]
 """(source id, quote) -> the outcome."""
 
-_MARKER = re.compile(r"\s*\[(?:S?\d+[,;\s]*)+\]")
-_MARKER_BEGUN = re.compile(r"\s*\[[S\d,;\s]*$")
+_MARKER = re.compile(r"\s*\[(?:[SW]?\d+[,;\s]*)+\]")
+_MARKER_BEGUN = re.compile(r"\s*\[[SW\d,;\s]*$")
 _SENTENCE_END = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*$")
 _LIST_ITEM = re.compile(r"(?:[-*•]|\d{1,2}[.)])\s")
 _LONGEST_BULLET = 4
@@ -33,8 +40,17 @@ class Draft:
 
     text: str = ""
     citations: tuple[Citation, ...] = ()
+    web: tuple[WebCitation, ...] = ()
     refusal: str = ""
     """What the documents do not say; part of `text` too."""
+    clarification: str = ""
+    """A question back to the user; part of `text` too."""
+    unsupported: int = 0
+    """Claims of which no quote was found, marked or removed."""
+
+    @property
+    def grounded(self) -> bool:
+        return bool(self.citations or self.web)
 
 
 def without_markers(text: str) -> str:
@@ -42,55 +58,113 @@ def without_markers(text: str) -> str:
     return _MARKER.sub("", text).strip()
 
 
-def draft(arguments: str, verify: Verify, *, growing: bool = False, whole: bool = False) -> Draft:
+def quotes(arguments: str, *, whole: bool = False) -> list[tuple[str, str]]:
+    """(source, quote) of every claim, in order; `whole` as in `draft`."""
+    fields = _fields(arguments)
+    claims = _claims(fields)
+    if whole and next(reversed(fields), "") == "claims":
+        claims = claims[:-1]
+    return [
+        (str(quote.get("source", "")), _string(quote.get("quote")))
+        for claim in claims
+        for quote in _list(claim.get("quotes"))
+        if isinstance(quote, dict)
+    ]
+
+
+def draft(
+    arguments: str,
+    verify: Verify,
+    *,
+    growing: bool = False,
+    whole: bool = False,
+    unsupported: Unsupported = "mark",
+) -> Draft:
     """The answer that `arguments` (JSON, perhaps cut off) hold.
 
-    `growing`: more will follow. `whole`: leave out the claim or refusal at which they end.
-    Anything that does not fit the schema is left out.
+    `growing`: more will follow. `whole`: leave out what they end in the middle of. `unsupported`:
+    what becomes of claims without a quote that was found. Anything that does not fit the schema is
+    left out.
     """
-    try:
-        value = from_json(arguments, allow_partial="trailing-strings")
-    except ValueError:
-        return Draft()
-    fields = value if isinstance(value, dict) else {}
-    claims = [claim for claim in _list(fields.get("claims")) if isinstance(claim, dict)]
-    refusal = without_markers(_string(fields.get("refusal")))
+    fields = _fields(arguments)
+    claims = _claims(fields)
     ends_at = next(reversed(fields), "")
     if whole and ends_at == "claims":
         claims = claims[:-1]
-    if whole and ends_at == "refusal":
-        refusal = ""
+    said = {
+        name: without_markers(_string(fields.get(name)))[:LONGEST_REFUSAL].strip()
+        for name in ("refusal", "clarification")
+        if not (whole and ends_at == name)
+    }
     text = ""
-    citations: list[Citation] = []
+    lacking = 0
+    sources = _Numbers()
     for index, claim in enumerate(claims):
         last = growing and ends_at == "claims" and index == len(claims) - 1
         sentence = without_markers(_string(claim.get("text")))
-        if not sentence or (last and len(sentence) <= _LONGEST_BULLET):
+        if not sentence or (last and (len(sentence) <= _LONGEST_BULLET or unsupported == "remove")):
             continue
-        gap = _gap(text, sentence)
         body, end = _split(sentence, growing=last)
-        text += gap + body if last else gap + body + _markers(claim, verify, citations) + end
-    if refusal:
-        body, end = _split(refusal, growing=growing)
+        if not last:
+            markers = sources.markers(claim, verify)
+            lacking += not markers
+            if not markers and unsupported == "remove":
+                continue
+            body += (markers or f" {UNVERIFIED}") + end
+        text += _gap(text, sentence) + body
+    for sentences in filter(None, said.values()):
+        body, end = _split(sentences, growing=growing)
         text += ("\n\n" if text else "") + body + ("" if growing else end)
-    return Draft(text, tuple(citations), refusal)
+    return Draft(
+        text,
+        tuple(sources.citations),
+        tuple(sources.web),
+        said.get("refusal", ""),
+        said.get("clarification", ""),
+        lacking,
+    )
 
 
-def _markers(claim: Mapping[str, object], verify: Verify, citations: list[Citation]) -> str:
-    """The claim's markers; new sources are added to `citations`."""
-    numbers: list[int] = []
-    for quote in _list(claim.get("quotes")):
-        if not isinstance(quote, dict):
-            continue
-        citation = verify(str(quote.get("source", "")), _string(quote.get("quote")))
-        if isinstance(citation, Rejection):
-            continue
-        if citation not in citations:
-            citations.append(citation)
-        number = citations.index(citation) + 1
-        if number not in numbers:
-            numbers.append(number)
-    return "".join(f" [{number}]" for number in numbers) or f" {UNVERIFIED}"
+class _Numbers:
+    """Numbers the sources of an answer, those from documents and those from the web apart."""
+
+    def __init__(self) -> None:
+        self.citations: list[Citation] = []
+        self.web: list[WebCitation] = []
+
+    def markers(self, claim: Mapping[str, object], verify: Verify) -> str:
+        """The markers of the claim's quotes that are found; "" when none is."""
+        names: list[str] = []
+        for quote in _list(claim.get("quotes")):
+            if not isinstance(quote, dict):
+                continue
+            source = verify(str(quote.get("source", "")), _string(quote.get("quote")))
+            if isinstance(source, Rejection):
+                continue
+            if isinstance(source, WebCitation):
+                names.append(f"W{_number(source, self.web)}")
+            else:
+                names.append(str(_number(source, self.citations)))
+        return "".join(f" [{name}]" for name in dict.fromkeys(names))
+
+
+def _number(source: T, sources: list[T]) -> int:
+    """1-based place of the source, which is added when it is new."""
+    if source not in sources:
+        sources.append(source)
+    return sources.index(source) + 1
+
+
+def _fields(arguments: str) -> dict[str, object]:
+    try:
+        value = from_json(arguments, allow_partial="trailing-strings")
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _claims(fields: Mapping[str, object]) -> list[dict[str, object]]:
+    return [claim for claim in _list(fields.get("claims")) if isinstance(claim, dict)]
 
 
 def _split(sentence: str, *, growing: bool) -> tuple[str, str]:

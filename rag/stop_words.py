@@ -54,10 +54,21 @@ _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 
 def spoken(text: str, language: str) -> str:
     """The language whose stop words `text` has the most of; `language` when none has more."""
-    words = [word.lower() for word in _WORD.findall(text)]
-    counts = {known: sum(word in stop for word in words) for known, stop in _STOP.items()}
+    counts = _counts(text)
     best = max(counts, key=lambda known: counts[known])
     return best if counts[best] > counts.get(language, 0) else language
+
+
+def clearly_in(text: str) -> str:
+    """The language of which `text` has two stop words or more, and twice as many as of any other;
+    "" when there is none."""
+    (second, _), (most, best) = sorted((n, known) for known, n in _counts(text).items())[-2:]
+    return best if most >= 2 and most >= 2 * second else ""
+
+
+def _counts(text: str) -> dict[str, int]:
+    words = [word.lower() for word in _WORD.findall(text)]
+    return {known: sum(word in stop for word in words) for known, stop in _STOP.items()}
 
 
 def content_words(text: str, language: str = "en") -> frozenset[str]:
