@@ -4,46 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.ui.adding import draw_adding
 from pages.ui.document import draw_document, show
+from pages.ui.locked import draw_locked
 from pages.ui.progress import draw_job
 from pages.ui.samples import draw_sample_button
 from pages.ui.sidebar import draw_state
 from pages.ui.start import workspace as get_workspace
+from pages.ui.watched import draw_watched
 from pages.ui.words import document_rows, many
 from rag.errors import NotFound
-from rag.ingest import Upload
 from rag.types import Document
 
 workspace = get_workspace("library.py")
 draw_state(workspace)
-
-
-def draw_uploader() -> None:
-    number = st.session_state.setdefault("uploads", 0)
-    st.file_uploader(
-        "Add documents",
-        accept_multiple_files=True,
-        max_upload_size=workspace.settings.max_file_mb,
-        key=f"uploader_{number}",
-        on_change=add_uploads,
-        args=(number,),
-    )
-    st.caption(
-        "PDF, Word, PowerPoint, Excel, CSV, HTML, EPUB, Markdown and text, one file or many. "
-        "They stay on this computer."
-    )
-
-
-def add_uploads(number: int) -> None:
-    """Hands the files over and puts a new, empty uploader in place of this one.
-
-    The browser reports the old one's files once more with the next partial rerun; its number then
-    tells that they have been taken.
-    """
-    files = st.session_state[f"uploader_{number}"]
-    if files and number == st.session_state.uploads:
-        workspace.add_files([Upload(f.name, f.getvalue()) for f in files])
-        st.session_state.uploads += 1
 
 
 def draw_empty() -> None:
@@ -99,9 +73,12 @@ if document := chosen():
     draw_document(workspace, document)
 else:
     st.title("Library")
-    draw_uploader()
+    draw_adding(workspace)
     draw_job(workspace)
-    if documents := workspace.documents():
+    documents = workspace.documents()
+    draw_locked(workspace, documents)
+    draw_watched(workspace)
+    if documents:
         draw_table(documents)
     elif workspace.job is None or workspace.job.progress.finished:
         draw_empty()

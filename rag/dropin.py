@@ -45,6 +45,25 @@ def drop_in(uploads: Iterable[Upload]) -> DropIn:
     return _opened(taken, skipped)
 
 
+def from_path(text: str, leave_out: Path) -> DropIn:
+    """A folder or a file on this computer, by its path as a person types or pastes it.
+
+    Files of a folder have its name in theirs, as when it is chosen in a browser. Raises
+    FootnoteError when there is none, or the folder cannot be read.
+    """
+    path = pasted(text)
+    if path.is_dir():
+        return folder(path, f"{path.name}/" if path.name else "", leave_out)
+    if not path.exists():
+        raise FootnoteError(f"There is no folder or file {str(path)!r} on this computer.")
+    return drop_in([Upload(path.name, path)])
+
+
+def pasted(text: str) -> Path:
+    """An absolute path; quotes around it, as Windows copies them, are dropped."""
+    return Path(text.strip().strip("\"'")).expanduser().absolute()
+
+
 def folder(path: Path, prefix: str = "", leave_out: Path | None = None) -> DropIn:
     """All files below a folder on this computer, named `prefix` and their path inside it.
 

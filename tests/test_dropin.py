@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rag import unzip
-from rag.dropin import DropIn, drop_in, folder
+from rag.dropin import DropIn, drop_in, folder, from_path
 from rag.errors import FileError, FootnoteError
 from rag.ingest import Upload
 from rag.workspace import Workspace
@@ -300,3 +300,18 @@ def test_files_of_a_chosen_folder_keep_its_path_and_lose_what_is_hidden():
     )
     assert names(found) == ["papers/a.txt", ".env"]
     assert found.skipped == ("papers/.git/config",)
+
+
+@pytest.mark.parametrize("quoted", ["{}", ' "{}" ', "'{}'", "{}/"])
+def test_a_path_is_taken_as_it_was_pasted(papers: Path, quoted: str):
+    found = from_path(quoted.format(papers), papers.parent / "data")
+    assert names(found) == ["papers/b.txt", "papers/inner/a.txt"]
+
+
+def test_the_path_of_one_file_adds_it(papers: Path):
+    assert names(from_path(str(papers / "b.txt"), papers)) == ["b.txt"]
+
+
+def test_a_path_that_leads_nowhere_is_named(tmp_path: Path):
+    with pytest.raises(FootnoteError, match=r"no folder or file '.*gone' on this computer"):
+        from_path(str(tmp_path / "gone"), tmp_path)

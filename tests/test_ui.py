@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from pages.ui import marked
 from pages.ui.connection import key_for
 from pages.ui.markup import TAGS, tree
-from pages.ui.progress import activity, fraction, problems, tally
+from pages.ui.progress import activity, fraction, problems, skipped, tally
+from pages.ui.report import headline, ranges, rows
 from pages.ui.words import (
     about,
     cost,
@@ -26,7 +28,7 @@ from pages.ui.words import (
 from rag.job import FileProgress, Progress
 from rag.place import place
 from rag.settings import Settings
-from rag.types import Citation, Document, Receipt, Rejection, Search, Warning
+from rag.types import Citation, Document, PageKind, PageReport, Receipt, Rejection, Search, Warning
 
 ROOT = Path(__file__).parents[1]
 
@@ -168,7 +170,8 @@ def test_plain_text_shows_no_markdown():
 
 
 def test_streamed_text_keeps_emphasis_but_loads_nothing():
-    assert streaming("**b** ![i](http://e/x) <b>") == r"**b** !\[i\](http\://e/x) \<b>"
+    shown = streaming("**b** ![i](http://e/x) <b>").replace("\u2060", "")
+    assert shown == r"**b** !\[i\](http\://e/x) \<b>"
 
 
 @pytest.mark.parametrize(
@@ -289,10 +292,63 @@ def test_every_file_that_did_not_simply_go_in_gets_one_line():
         )
     )
     assert problems(progress) == [
+        r"'bad\.pdf' is empty \(0 bytes\)\.",
         r"**odd\.pdf**: added, with 1 note on how it was read",
         r"**old\.pdf**: Already in the library\.",
-        r"'bad\.pdf' is empty \(0 bytes\)\.",
     ]
+
+
+def test_a_folder_of_pictures_is_one_line():
+    progress = Progress(
+        tuple(
+            FileProgress(name, "failed", message=f"{name!r} is", error_code="unsupported_type")
+            for name in ("1.jpg", "2.JPG", "3.jpg", "film", "5.png")
+        )
+    )
+    assert problems(progress) == [
+        r"5 files of kinds that cannot be read: \.jpg (3), no ending (1), \.png (1)"
+    ]
+    assert len(problems(Progress(progress.files[:3]))) == 3
+
+
+def test_what_was_left_out_is_counted_and_named():
+    assert skipped(["a/.git", "a/.env", "b/Thumbs.db", "c"]) == (
+        r"Left out 4 hidden or system files: a/\.git, a/\.env, b/Thumbs\.db, …"
+    )
+
+
+# The report on how a document was read
+
+REPORT = PageReport(
+    {"text": (1, 2, 4), "ocr": (3,), "empty": (5, 7, 8, 9)}, tables=(2,), repairs={"done": (3,)}
+)
+
+
+def test_the_report_is_one_line():
+    assert headline(REPORT, "page") == (
+        "**8 pages** · text 3 · from its picture 1 · no text 4 · with a table 1"
+    )
+
+
+def test_the_report_says_which_pages_are_meant():
+    table = {row["Kind"]: row["Pages"] for row in rows(REPORT, "page")}
+    assert table == {
+        "Text": "1–2, 4",
+        "From its picture": "3",
+        "No text": "5, 7–9",
+        "With a table": "2",
+    }
+    assert all(row["Meaning"] for row in rows(REPORT, "page"))
+
+
+def test_every_kind_of_page_has_a_name_and_a_meaning():
+    kinds = dict.fromkeys(get_args(PageKind), (1,))
+    assert len(rows(PageReport(kinds, (), {}), "page")) == len(kinds)
+
+
+def test_many_ranges_are_counted():
+    assert ranges(range(1, 2_001)) == "1–2,000"
+    assert ranges(range(1, 100, 2), most=2) == "1, 3 and 48 more"
 
 
 # The server

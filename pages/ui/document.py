@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pages.ui import marked
 from pages.ui.evaluation_from_page import draw_making
+from pages.ui.locked import draw_password
+from pages.ui.report import draw_badges, draw_report
 from pages.ui.words import about, plain
 from rag.place import page_place
-from rag.types import Document, Warning
+from rag.types import Document, Page, Warning
 from rag.workspace import Workspace
 
 
@@ -19,6 +23,7 @@ def show(document_id: str | None, page: int = 1) -> None:
     else:
         st.query_params["document"] = document_id
         st.session_state.page = page
+        st.session_state.pop(f"kinds_{document_id}", None)
 
 
 def draw_document(workspace: Workspace, document: Document) -> None:
@@ -36,34 +41,54 @@ def draw_document(workspace: Workspace, document: Document) -> None:
         _draw_download(workspace, document)
         _draw_delete(workspace, document)
     if document.state == "failed":
-        st.error(plain(document.error), icon=":material/error:")
+        if workspace.can_unlock(document):
+            draw_password(workspace, document)
+        else:
+            st.error(plain(document.error), icon=":material/error:")
         return
     if document.state != "ready":
         st.info("This document is still being read.", icon=":material/sync:")
         return
     for warning in document.warnings:
         _draw_warning(document, warning)
-    number = _draw_pager(document)
+    report = workspace.report(document.id)
+    number = _draw_pager(document, draw_report(document, report))
     page = workspace.page(document.id, number)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader(page_place(page, document.unit), width="stretch")
+        draw_badges(report, number)
         draw_making(workspace, document, page)
-    image = workspace.page_image(document.id, number)
+    _draw_page(workspace, document, page)
+
+
+def _draw_page(workspace: Workspace, document: Document, page: Page) -> None:
+    image = workspace.page_image(document.id, page.number)
     if image is None:
         with st.container(border=True):
             st.html(marked.whole(page.text))
         return
     left, right = st.columns(2)
-    left.image(image, width="stretch", alt=f"{document.name}, file page {number}")
+    left.image(image, width="stretch", alt=f"{document.name}, file page {page.number}")
     if page.kind == "empty":
         right.info("No text was found on this page: it is blank or a picture.")
         return
-    right.caption("The text as it was read. Searches and quotes rest on it.")
+    right.caption(
+        "The text as it was read. It cannot be right, so it is not searched."
+        if page.kind == "suspect"
+        else "The text as it was read. Searches and quotes rest on it."
+    )
     right.container(border=True).html(marked.whole(page.text))
 
 
-def _draw_pager(document: Document) -> int:
-    """The page to show, 1-based; the URL names it and follows it."""
+def _draw_pager(document: Document, numbers: Sequence[int]) -> int:
+    """The page to show, 1-based; the URL names it and follows it.
+
+    While only some pages are leafed through, they are counted by themselves, and the URL is left
+    at the page of which the choice was made.
+    """
+    if len(numbers) < document.page_count:
+        which = st.pagination(len(numbers), key=f"among_{document.id}_{hash(tuple(numbers))}")
+        return numbers[which - 1]
     if document.page_count <= 1:
         return 1
     return st.pagination(document.page_count, key="page", bind="query-params")

@@ -1,6 +1,10 @@
-"""A running job, drawn again and again until it ends; then what came of each file."""
+"""Running work, drawn again and again until it ends; then what came of each file."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 import streamlit as st
 
@@ -10,6 +14,10 @@ from rag.workspace import Workspace
 
 _SHOWN = 5
 """Files drawn with a bar of their own: more than one or two are never worked on at once."""
+_LINES = 8
+"""Lines of a list that are in view; a longer one is folded."""
+_SAME = 3
+"""More files than this that fail for being of an unknown kind share a line."""
 
 
 def draw_job(workspace: Workspace) -> None:
@@ -29,9 +37,7 @@ def _watch(workspace: Workspace, job: Job, drawn: Progress) -> None:
     with st.container(border=True, key="job"):
         if workspace.models.state != "ready":
             st.caption(":shimmer[Loading the search models, once after each start]")
-        working = [f for f in progress.files if f.state in ("reading", "embedding")]
-        for file in working[:_SHOWN]:
-            st.progress(fraction(file), text=f"{plain(file.name)} · {activity(file)}")
+        draw_files(progress)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(tally(progress), width="stretch")
             st.button(
@@ -41,16 +47,42 @@ def _watch(workspace: Workspace, job: Job, drawn: Progress) -> None:
         st.rerun()  # the whole page: the table below has changed
 
 
+def draw_files(progress: Progress) -> None:
+    """A bar for all files, where there are several, and one for each that is worked on."""
+    count = len(progress.files)
+    if count > 1:
+        done = sum(1.0 if file.over else fraction(file) for file in progress.files)
+        st.progress(done / count, text=f"{over(progress):,} of {count:,} files done")
+    working = [f for f in progress.files if f.state in ("reading", "embedding")]
+    for file in working[:_SHOWN]:
+        st.progress(fraction(file), text=f"{plain(file.name)} · {activity(file)}")
+
+
 def _draw_summary(job: Job) -> None:
     progress = job.progress
     lines = problems(progress)
+    if job.skipped:
+        lines.append(skipped(job.skipped))
+    failed = any(file.state == "failed" for file in progress.files)
     with st.container(border=True, key="job_summary"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            icon = "info" if lines or progress.cancelled else "check_circle"
+            icon = "warning" if failed else "info" if progress.cancelled else "check_circle"
             st.markdown(f":material/{icon}: {tally(progress)}", width="stretch")
             st.button("Dismiss", key="dismiss_job", type="tertiary", on_click=_dismiss, args=(job,))
-        if lines:
-            st.markdown("\n".join(f"- {line}" for line in lines))
+        draw_lines(lines)
+
+
+def draw_lines(lines: Sequence[str]) -> None:
+    """Markdown lines as a list; only the first ones are in view."""
+    if lines:
+        st.markdown(_listed(lines[:_LINES]))
+    if len(lines) > _LINES:
+        with st.expander(f"{len(lines) - _LINES:,} more"):
+            st.markdown(_listed(lines[_LINES:]))
+
+
+def _listed(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _dismiss(job: Job) -> None:
@@ -94,15 +126,41 @@ def tally(progress: Progress) -> str:
 
 
 def problems(progress: Progress) -> list[str]:
-    """One Markdown line per file that did not simply go in; plain successes say nothing."""
-    lines = []
-    for file in progress.files:
-        if file.state in ("duplicate", "replaced", "failed", "cancelled"):
-            named = file.name in file.message
-            lines.append(
-                plain(file.message) if named else f"**{plain(file.name)}**: {plain(file.message)}"
-            )
-        elif file.warnings:
-            notes = many(len(file.warnings), "note")
-            lines.append(f"**{plain(file.name)}**: added, with {notes} on how it was read")
-    return lines
+    """One Markdown line per file that did not simply go in, the worst first.
+
+    Plain successes say nothing. Many files of kinds that cannot be read, as in a folder of
+    pictures, share a line.
+    """
+    unknown = [f for f in progress.files if f.error_code == "unsupported_type"]
+    shared = len(unknown) > _SAME
+    lines = [
+        _line(file)
+        for state in ("failed", "indexed", "replaced", "duplicate", "cancelled")
+        for file in progress.files
+        if file.state == state
+        and (file.message or file.warnings)
+        and not (shared and file.error_code == "unsupported_type")
+    ]
+    return [_unknown_kinds(unknown), *lines] if shared else lines
+
+
+def _line(file: FileProgress) -> str:
+    name = plain(file.name)
+    if file.state == "indexed" and file.warnings:
+        notes = many(len(file.warnings), "note")
+        return f"**{name}**: added, with {notes} on how it was read"
+    return (
+        plain(file.message) if file.name in file.message else f"**{name}**: {plain(file.message)}"
+    )
+
+
+def _unknown_kinds(files: Sequence[FileProgress]) -> str:
+    kinds = Counter(PurePosixPath(file.name).suffix.lower() or "no ending" for file in files)
+    told = ", ".join(f"{plain(kind)} ({count:,})" for kind, count in kinds.most_common())
+    return f"{many(len(files), 'file')} of kinds that cannot be read: {told}"
+
+
+def skipped(names: Sequence[str]) -> str:
+    """One Markdown line for what came along and is no document."""
+    some = ", ".join(plain(name) for name in names[:3]) + (", …" if len(names) > 3 else "")
+    return f"Left out {many(len(names), 'hidden or system file')}: {some}"

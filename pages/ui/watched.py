@@ -1,0 +1,64 @@
+"""The watched folder: what is followed there, what is being read, what could not be taken."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from pages.ui.progress import draw_files, draw_lines, over
+from pages.ui.words import many, plain
+from rag.watch import WatchStatus
+from rag.workspace import Workspace
+
+
+def draw_watched(workspace: Workspace) -> None:
+    """Draws itself anew every few seconds, and the whole page when its documents have changed."""
+    if status := workspace.watching:
+        st.fragment(_draw, run_every=2.0)(workspace, dealt_with(status))
+
+
+def _draw(workspace: Workspace, drawn: tuple[int, int]) -> None:
+    """`drawn` is how far the folder was when the page was drawn."""
+    status = workspace.watching
+    if status is None:
+        return
+    with st.container(border=True, key="watched"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f":material/folder_eye: Following **{plain(str(status.folder))}**", width="stretch"
+            )
+            named = workspace.settings.watch is not None
+            st.button(
+                "Stop following",
+                key="stop_watching",
+                type="tertiary",
+                disabled=named,
+                help="FOOTNOTE_WATCH names this folder." if named else "Its documents stay.",
+                on_click=workspace.watch,
+                args=(None,),
+            )
+        if status.error:
+            st.error(plain(status.error), icon=":material/error:")
+        if status.progress and not status.progress.finished:
+            draw_files(status.progress)
+        st.caption(state(status))
+        draw_lines([plain(problem) for problem in status.problems])
+    if dealt_with(status) != drawn:
+        st.rerun()
+
+
+def dealt_with(status: WatchStatus) -> tuple[int, int]:
+    """Changes whenever documents may have come or gone."""
+    return status.followed, over(status.progress) if status.progress else 0
+
+
+def state(status: WatchStatus) -> str:
+    """One line on how the folder stands."""
+    if not status.looked:
+        return "Looking into it for the first time"
+    parts = [f"{many(status.followed, 'file')} followed"]
+    if status.waiting:
+        parts.append(f"{status.waiting:,} new or changed")
+    seen = datetime.fromisoformat(status.looked).astimezone()
+    return " · ".join([*parts, f"last look {seen:%H:%M:%S}"])
