@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from rag.errors import ModelError
 from rag.settings import BUNDLED_EMBEDDER
+
+if TYPE_CHECKING:
+    import torch
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -48,17 +51,12 @@ class SentenceTransformerEmbedder:
         """Loads the model (seconds). Raises ModelError."""
         source = str(bundled_model()) if name == BUNDLED_EMBEDDER else name
         try:
-            import torch
             from sentence_transformers import SentenceTransformer
             from transformers.utils.logging import disable_progress_bar
 
             disable_progress_bar()
-            cpu = torch.cpu.get_capabilities()
-            native = cpu.get("avx512_bf16") or cpu.get("amx_bf16")
             self._model = SentenceTransformer(
-                source,
-                device="cpu",
-                model_kwargs={"dtype": torch.bfloat16 if native else torch.float32},
+                source, device="cpu", model_kwargs={"dtype": native_dtype()}
             )
         except Exception as error:  # every loader below raises kinds of its own
             raise ModelError(
@@ -89,6 +87,15 @@ class SentenceTransformerEmbedder:
     def embed_query(self, text: str) -> np.ndarray:
         vector: np.ndarray = _unit(self._model.encode_query([text], show_progress_bar=False))[0]
         return vector
+
+
+def native_dtype() -> torch.dtype:
+    """bfloat16 where the CPU computes in it, else float32."""
+    import torch
+
+    cpu = torch.cpu.get_capabilities()
+    native = cpu.get("avx512_bf16") or cpu.get("amx_bf16")
+    return torch.bfloat16 if native else torch.float32
 
 
 def bundled_model() -> Path:

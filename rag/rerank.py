@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import math
 from collections.abc import Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
+from rag.embed import bundled_model, native_dtype
 from rag.errors import ModelError
+from rag.settings import BUNDLED_RERANKER
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+BUNDLED = Path(__file__).parent / "models" / "reranker"
+"""Weights in half precision, calibration and model card."""
+
+MAX_TOKENS = 320
+"""Of question and passage together: a chunk, its header and a long question fit."""
+
+_EMBEDDINGS = "bert.embeddings."
+"""Frozen in training: they are those of the bundled embedder and are not shipped twice."""
 
 
 class Reranker(Protocol):
@@ -15,16 +33,28 @@ class Reranker(Protocol):
         """One score a passage, higher is better; only comparable within one model."""
         ...
 
+    def probability(self, score: float) -> float | None:
+        """That a passage of this score answers; None when the model is not calibrated."""
+        ...
+
 
 class CrossEncoderReranker:
-    """Any sentence-transformers CrossEncoder, by hub name or folder."""
+    """The bundled model, or any sentence-transformers CrossEncoder by hub name or folder."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str = BUNDLED_RERANKER) -> None:
         """Loads the model (seconds). Raises ModelError."""
+        self._slope, self._offset = 0.0, 0.0
         try:
-            from sentence_transformers import CrossEncoder
+            if name == BUNDLED_RERANKER:
+                self._model = _bundled()
+                calibration = json.loads((BUNDLED / "calibration.json").read_text("utf-8"))
+                self._slope, self._offset = calibration["slope"], calibration["offset"]
+            else:
+                from sentence_transformers import CrossEncoder
 
-            self._model = CrossEncoder(name, device="cpu")
+                self._model = CrossEncoder(name, device="cpu")
+        except ModelError:
+            raise
         except Exception as error:  # every loader below raises kinds of its own
             raise ModelError(
                 f"The re-ranker {name!r} could not be loaded: {error}. Check the name, or set "
@@ -37,3 +67,42 @@ class CrossEncoderReranker:
             return []
         pairs = [(query, passage) for passage in passages]
         return [float(s) for s in self._model.predict(pairs, show_progress_bar=False)]
+
+    def probability(self, score: float) -> float | None:
+        """Platt scaling (Platt 1999) on held-out questions of the training sources."""
+        if not self._slope:
+            return None
+        return 1 / (1 + math.exp(-(self._slope * score + self._offset)))
+
+
+def _bundled() -> CrossEncoder:
+    """The embedder's architecture and word embeddings with the re-ranker's own layers."""
+    from safetensors.torch import load_file
+    from sentence_transformers import CrossEncoder
+    from torch import nn
+
+    loading = logging.getLogger("transformers.modeling_utils")
+    level = loading.level
+    loading.setLevel(logging.ERROR)  # it would report that the embedder has no classifier
+    try:
+        model = CrossEncoder(
+            str(bundled_model()),
+            num_labels=1,
+            device="cpu",
+            max_length=MAX_TOKENS,
+            activation_fn=nn.Identity(),
+            model_kwargs={"dtype": native_dtype()},
+        )
+    finally:
+        loading.setLevel(level)
+    network = model.model
+    missing, unexpected = network.load_state_dict(
+        load_file(BUNDLED / "model.safetensors"), strict=False
+    )
+    lacking = [name for name in missing if not name.startswith(_EMBEDDINGS)]
+    if lacking or unexpected:
+        raise ModelError(
+            f"The bundled re-ranker's weights do not fit ({[*lacking, *unexpected][:3]}). "
+            "Install Footnote again, or set FOOTNOTE_RERANKER=off."
+        )
+    return model

