@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.answer import draw_answer
 from pages.ui.asking import answer
 from pages.ui.chats import current, draw_chats, go_to
 from pages.ui.evaluation_editor import draw_editor, editing_now
 from pages.ui.evaluation_from_chat import draw_verdict
-from pages.ui.receipt import draw_nearest, draw_receipt, draw_sources
+from pages.ui.reply import draw_reply
 from pages.ui.samples import draw_examples, draw_sample_button
 from pages.ui.sidebar import draw_state
 from pages.ui.source import draw_source, open_source
 from pages.ui.start import workspace as get_workspace
-from pages.ui.words import plain
-from rag.history import Exchange
+from pages.ui.words import lines, plain
+from rag.history import Chat, Exchange
 
 workspace = get_workspace("chat.py")
 history = workspace.history
@@ -37,7 +36,7 @@ def draw_outcome(exchange: Exchange) -> None:
     """The answer, or why there is none."""
     if exchange.answer is None:
         if exchange.error:
-            st.error(plain(exchange.error), icon=":material/error:")
+            st.error(lines(exchange.error), icon=":material/error:")
         else:
             st.caption("Stopped before the answer was complete.")
         st.button(
@@ -52,13 +51,13 @@ def draw_outcome(exchange: Exchange) -> None:
     def show(kind: str, number: int) -> None:
         open_source(exchange.id, kind, number)
 
-    key = str(exchange.id)
-    draw_answer(exchange.answer, key=f"answer_{key}", on_open=lambda n: show("citation", n))
-    draw_sources(exchange.answer, key, show)
-    if exchange.answer.refused:
-        draw_nearest(exchange.answer, key, show)
-    draw_receipt(exchange.answer.receipt, key)
+    draw_reply(exchange.answer, str(exchange.id), show)
     draw_verdict(exchange, [e for e in exchanges if e.id < exchange.id], names)
+
+
+def web_key(chat: Chat | None) -> str:
+    """Whether the web may be searched is a question of each chat."""
+    return f"web_{chat.id if chat else 'new'}"
 
 
 def ask_again(exchange_id: int) -> None:
@@ -98,6 +97,13 @@ with st.bottom:
             label_visibility="collapsed",
             persist_state="session",
         )
+    if workspace.settings.tavily_api_key and workspace.engine != "reader":
+        st.toggle(
+            "Search the web, too",
+            key=web_key(chat),
+            help="Words of your question are sent to Tavily. Off in every new chat.",
+            persist_state="session",
+        )
 question = st.chat_input(
     "Ask a question" if names else "Add a document first",
     key="question",
@@ -122,13 +128,17 @@ for exchange in exchanges:
 
 if question:
     if chat is None:
+        web = st.session_state.get(web_key(None), False)
         chat = history.new()
+        st.session_state[web_key(chat)] = web
+        st.session_state.pop(web_key(None), None)
         go_to(chat.id)
     pending = history.ask(chat.id, question, st.session_state.get("scope", []))
 if pending:
     draw_question(pending)
     with st.chat_message("assistant", avatar=":material/format_quote:"):
-        answer(workspace, pending, [e for e in exchanges if e.id < pending.id])
+        earlier = [e for e in exchanges if e.id < pending.id]
+        answer(workspace, pending, earlier, web=st.session_state.get(web_key(chat), False))
     st.rerun()
 
 opened = st.session_state.pop("source", None)

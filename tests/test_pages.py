@@ -300,7 +300,7 @@ def test_a_follow_up_gets_the_earlier_turns_and_the_chosen_documents(solar, monk
     add(solar, "plan.md", b"# Plan\n\nRents rose by two percent in the northern towns.\n")
     asked = []
 
-    def record(self, question, documents=(), history=(), engine="auto"):
+    def record(self, question, documents=(), history=(), engine="auto", web=False):
         asked.append((question, tuple(documents), [turn.question for turn in history]))
         yield Finished(Answer("Yes.", (), Receipt("reader")))
 

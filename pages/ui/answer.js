@@ -10,19 +10,28 @@ export default function (component) {
   const build = (node) => {
     if (typeof node === "string") return document.createTextNode(node)
     if (node.number !== undefined) return marker(node)
+    if (node.badge !== undefined) return badge(node)
     const element = document.createElement(TAGS.has(node.tag) ? node.tag : "span")
     element.append(...node.children.map(build))
     return element
   }
 
-  const marker = ({ number, label }) => {
+  const badge = ({ badge, label }) => {
+    const span = document.createElement("span")
+    span.className = "badge"
+    span.textContent = badge
+    span.title = label
+    return span
+  }
+
+  const marker = ({ kind, number, label }) => {
     const button = document.createElement("button")
     button.type = "button"
-    button.className = "marker"
-    button.textContent = `[${number}]`
+    button.className = `marker ${kind === "web" ? "web" : ""}`
+    button.textContent = kind === "web" ? `[web ${number}]` : `[${number}]`
     button.title = label
     button.setAttribute("aria-label", `Open source ${number}: ${label}`)
-    button.onclick = () => setTriggerValue("opened", number)
+    button.onclick = () => setTriggerValue("opened", { kind, number })
     return button
   }
 

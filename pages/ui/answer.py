@@ -23,15 +23,15 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def draw_answer(answer: Answer, *, key: str, on_open: Callable[[int], None]) -> None:
-    """Calls `on_open` with a marker's number, before the run that follows the click."""
+def draw_answer(answer: Answer, *, key: str, on_open: Callable[[str, int], None]) -> None:
+    """Calls `on_open` with a marker's kind and number, before the run that follows the click."""
 
     def opened() -> None:
-        if (number := st.session_state[key].opened) is not None:
-            on_open(int(number))
+        if (marker := st.session_state[key].opened) is not None:
+            on_open("web" if marker["kind"] == "web" else "citation", int(marker["number"]))
 
     _COMPONENT(
         key=key,
-        data={"nodes": tree(answer.text, answer.citations)},
+        data={"nodes": tree(answer.text, answer.citations, answer.web)},
         on_opened_change=opened,
     )

@@ -9,14 +9,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.ui.answer import draw_answer
 from pages.ui.evaluation_cases import chosen_cases
 from pages.ui.evaluation_evidence import draw_places, places_of
 from pages.ui.evaluation_place import go
 from pages.ui.evaluation_rows import found_rows, rank_rows, score_rows
 from pages.ui.evaluation_runs import Loaded, load_run
 from pages.ui.evaluation_words import run_labels
-from pages.ui.receipt import draw_nearest, draw_receipt, draw_sources
+from pages.ui.reply import draw_reply
 from pages.ui.source import draw_source
 from pages.ui.words import plain
 from rag.errors import EvaluationError
@@ -229,8 +228,4 @@ def _draw_answer(workspace: Workspace, record: Record, key: str) -> None:
 
     st.markdown("**Answer**")
     with st.container(border=True):
-        draw_answer(answer, key=f"said_{key}", on_open=lambda n: show("citation", n))
-        draw_sources(answer, key, show)
-        if answer.refused:
-            draw_nearest(answer, key, show)
-        draw_receipt(answer.receipt, key)
+        draw_reply(answer, key, show)

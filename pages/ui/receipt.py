@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from pages.ui.trace import draw_trace
 from pages.ui.words import (
     cost,
     found,
     hit_rows,
+    lines,
     many,
     nearest_label,
     plain,
@@ -19,15 +21,18 @@ from pages.ui.words import (
     source_label,
     stages,
     summary,
+    web_label,
 )
 from rag.types import Answer, Receipt
 
 Open = Callable[[str, int], None]
-"""Opens the source of a kind ("citation", "nearest") by its 1-based number."""
+"""Opens the source of a kind ("citation", "web", "nearest") by its 1-based number."""
 
 
 def draw_sources(answer: Answer, key: str, on_open: Open) -> None:
     """Every source as a plain button: for keyboards, screen readers, and a look at all of them."""
+    if not (answer.citations or answer.web):
+        return
     with st.container(gap="xxsmall", key=f"sources_{key}"):
         for number, citation in enumerate(answer.citations, 1):
             st.button(
@@ -38,6 +43,16 @@ def draw_sources(answer: Answer, key: str, on_open: Open) -> None:
                 help=plain(preview(citation.quote)),
                 on_click=on_open,
                 args=("citation", number),
+            )
+        for number, page in enumerate(answer.web, 1):
+            st.button(
+                plain(web_label(number, page)),
+                key=f"web_{key}_{number}",
+                icon=":material/public:",
+                type="tertiary",
+                help=plain(preview(page.quote)),
+                on_click=on_open,
+                args=("web", number),
             )
 
 
@@ -62,7 +77,7 @@ def draw_nearest(answer: Answer, key: str, on_open: Open) -> None:
 def draw_receipt(receipt: Receipt, key: str) -> None:
     """One line; the rest is drawn only when it is unfolded."""
     for notice in receipt.notices:
-        st.warning(plain(notice), icon=":material/info:")
+        st.warning(lines(notice), icon=":material/info:")
     fold = st.expander(
         plain(summary(receipt)),
         key=f"receipt_{key}",
@@ -74,10 +89,12 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
         return
     with fold:
         _draw_engine(receipt)
+        for fallback in receipt.fallbacks:
+            st.markdown(f"**Asked in vain: {plain(fallback.model)}.** {lines(fallback.reason)}")
         st.markdown(
             f"**Quotes:** {quotes(receipt)}. A quote that is not there word for word is dropped."
         )
-        for rejection in receipt.rejections:
+        for rejection in receipt.rejections if not receipt.quotes else ():
             st.caption(f"Dropped: “{plain(rejection.quote)}” {plain(rejection.reason)}")
         for search in receipt.searches:
             st.markdown(f"**Search** {found(search)}")
@@ -99,6 +116,7 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
                 )
                 st.caption(plain(search_time(search)))
         st.table(stages(receipt.seconds), border="horizontal", width="content")
+        draw_trace(receipt, key)
 
 
 _SCORES = {
@@ -115,7 +133,10 @@ def _draw_engine(receipt: Receipt) -> None:
             "**Answered by the reader**, without a language model: it picks sentences from your "
             "documents and writes none of its own."
         )
-        st.page_link("pages/settings.py", label="Connect a language model", icon=":material/tune:")
+        if not receipt.fallbacks:
+            st.page_link(
+                "pages/settings.py", label="Connect a language model", icon=":material/tune:"
+            )
         return
     st.markdown(
         f"**Answered by {plain(receipt.model)}** in {many(receipt.llm_calls, 'call')}, "
@@ -124,3 +145,5 @@ def _draw_engine(receipt: Receipt) -> None:
     )
     if receipt.stopped_by:
         st.caption(f"It was stopped by the limit on {plain(receipt.stopped_by)}.")
+    if receipt.prompts:
+        st.caption(f"Prompts: version {plain(receipt.prompts)}")

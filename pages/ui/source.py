@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui import marked
-from pages.ui.words import plain
+from pages.ui.words import day, plain
 from rag.cite import verify
 from rag.errors import FootnoteError
 from rag.place import citation_place, page_place
-from rag.types import Answer, Citation, Document, Hit, Page
+from rag.types import Answer, Citation, Document, Hit, Page, WebCitation
 from rag.workspace import Workspace
 
 _WIDTH = 700
@@ -17,14 +17,17 @@ _WIDTH = 700
 
 
 def open_source(exchange_id: int, kind: str, number: int) -> None:
-    """Remembers which source to show in this run; `kind` is "citation" or "nearest"."""
+    """Remembers which source to show in this run; `kind` is "citation", "web" or "nearest"."""
     st.session_state.source = (exchange_id, kind, number)
     st.session_state.pop("source_page", None)
 
 
 def draw_source(workspace: Workspace, answer: Answer, kind: str, number: int) -> None:
     """Opens the drawer. `number` is 1-based, as in the answer's markers."""
-    if kind == "citation":
+    if kind == "web":
+        show = st.dialog(f"Web source {number}", position="right", icon=":material/public:")
+        show(_draw_web)(answer.web[number - 1])
+    elif kind == "citation":
         _drawer(f"Source {number}", workspace, answer.citations[number - 1])
     else:
         _drawer("Nearest passage", workspace, answer.nearest[number - 1])
@@ -56,6 +59,20 @@ def _draw(workspace: Workspace, passage: Citation | Hit) -> None:
     st.caption(citation_place(citation) if here else page_place(page, document.unit))
     _draw_page(workspace, document, page, citation if here else None)
     _draw_ways_on(document, number, citation.page)
+
+
+def _draw_web(page: WebCitation) -> None:
+    """Nothing of the page is loaded: its address is opened by a click, in a tab of its own."""
+    st.markdown(f"**{plain(page.title or page.url)}**")
+    st.caption("From the web, not from your documents. The page may have changed since.")
+    st.html(marked.quote(page.quote))
+    start = page.context.find(page.quote)
+    if start >= 0:
+        with st.container(border=True):
+            st.html(marked.around(page.context, start, start + len(page.quote)))
+    if page.url.startswith(("http://", "https://")):
+        st.link_button("Open the page", page.url, icon=":material/open_in_new:")
+    st.caption(plain(page.url) + (f" · fetched {day(page.fetched)}" if page.fetched else ""))
 
 
 def _cited(workspace: Workspace, document: Document, hit: Hit) -> Citation:

@@ -6,19 +6,27 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
+from rag.draft import UNVERIFIED
 from rag.place import citation_place, hit_place
-from rag.types import Citation, Document, Hit, Receipt, Search, Unit
+from rag.types import Citation, Document, Hit, Receipt, Search, Unit, WebCitation
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$~:])")
+_ADDRESS = re.compile(r"(?:https?|ftp)\\:|\bwww(?=\.)", re.IGNORECASE)
+_JOINER = "\u2060"
+"""Has no width. An address with it inside is not turned into a link, which an escape allows."""
 _STAGES = {
     "keyword": "by words",
     "embed": "embedding the question",
     "dense": "by meaning",
     "fuse": "merging",
     "rerank": "re-ranking",
+    "rewrite": "Understanding the question",
+    "expand": "Finding other wordings",
     "search": "Searching",
-    "read": "Choosing sentences",
+    "read": "Reading",
+    "web": "Searching the web",
     "model": "Language model",
     "total": "In all",
 }
@@ -29,9 +37,21 @@ def plain(text: str) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
 
 
+def lines(text: str) -> str:
+    """Like `plain`, but what stood on its own line still does."""
+    return "\n\n".join(plain(line) for line in text.splitlines() if line.strip())
+
+
 def streaming(text: str) -> str:
     """An unfinished answer as Markdown that can load nothing: no images, links, HTML or maths."""
-    return re.sub(r"([\[\]<$:])", r"\\\1", text)
+    still = re.sub(r"([\[\]<$:])", r"\\\1", text)
+    still = _ADDRESS.sub(f"\\g<0>{_JOINER}", still)
+    still = re.sub(r"\\\[(W?)(\d{1,3})\\\]", _badge, still)
+    return still.replace(UNVERIFIED, ":orange-badge[no source]")
+
+
+def _badge(marker: re.Match[str]) -> str:
+    return f":gray-badge[{'web ' if marker[1] else ''}{marker[2]}]"
 
 
 def size(count: int) -> str:
@@ -73,6 +93,12 @@ def about(document: Document) -> str:
 
 def source_label(number: int, citation: Citation) -> str:
     return f"[{number}] {shorten(citation.name)} · {citation_place(citation)}"
+
+
+def web_label(number: int, page: WebCitation) -> str:
+    """The address goes before the title: it is what tells whose words these are."""
+    site = urlsplit(page.url).hostname or page.url
+    return f"[web {number}] {shorten(site)}" + (f" · {shorten(page.title)}" if page.title else "")
 
 
 def nearest_label(hit: Hit) -> str:
