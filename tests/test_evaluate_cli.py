@@ -6,11 +6,13 @@ import json
 import pytest
 
 from rag.errors import EvaluationError
-from rag.evaluate import cli
+from rag.evaluate import cli, kept
 from rag.evaluate.bench import LibraryBench
-from rag.evaluate.command import evaluate_in
+from rag.evaluate.command import RUNS, evaluate_in
 from rag.evaluate.load import load
+from rag.evaluate.runs import RunStore
 from rag.ingest import Upload
+from rag.llm import TextPiece
 from rag.settings import Settings
 
 PAGES = [
@@ -31,7 +33,8 @@ def docs(tmp_path, make_pdf):
     folder = tmp_path / "docs"
     folder.mkdir()
     make_pdf("kettle.pdf", PAGES).rename(folder / "kettle.pdf")
-    (folder / "notes.md").write_text("# Tea\nBlack tea needs boiling water.\n", encoding="utf-8")
+    tea = "Black tea needs boiling water. Green tea needs water that has cooled for a while. " * 4
+    (folder / "notes.md").write_text(f"# Tea\n{tea}\n", encoding="utf-8")
     return folder
 
 
@@ -45,7 +48,8 @@ def questions(tmp_path):
 def options(docs, questions, *more):
     parser = argparse.ArgumentParser()
     cli.add_arguments(parser)
-    return parser.parse_args(["--docs", str(docs), "--questions", str(questions), *more])
+    asked = [] if questions is None else ["--questions", str(questions)]
+    return parser.parse_args(["--docs", str(docs), *asked, *more])
 
 
 @pytest.fixture
@@ -108,6 +112,23 @@ class TestRetrieval:
         assert printed["compare"]["metrics"]["hit@5"]["verdict"] == "no difference beyond noise"
         assert printed["compare"]["changed"] == {}
 
+    def test_chunks_of_other_sizes_are_tried_over_an_index_of_their_own(self, evaluate, workspace):
+        code, printed, told = evaluate("--ablate", "chunk=32,200,300", "--ablate", "k=1,5")
+        assert code == 0
+        sizes = printed["ablation_chunk_runs"]
+        assert list(sizes) == ["32", "200", "216"]  # the embedder reads 256, header and all
+        assert "chunks of 300 were cut to 216" in told
+        assert int(sizes["32"]["chunks"]) > int(sizes["200"]["chunks"])
+        assert sizes["200"]["run"] == printed["run"]
+        assert sizes["32"]["against"]["hit@5"] == "no difference beyond noise"
+        assert printed["ablation_k"]["5"]["hit"] == printed["hit@5"]
+        store = RunStore(workspace.settings.data / RUNS)
+        tried = store.run(sizes["32"]["run"])
+        assert (tried.config["chunk_tokens"], tried.label) == ("32", "32 tokens a chunk")
+        assert tried.config["ablation_of"] == printed["run"]
+        documents = [d for d in workspace.documents() if d.state == "ready"]
+        assert sum(d.chunk_count for d in documents) == int(sizes["200"]["chunks"])
+
     def test_an_exported_run_can_be_compared_with(self, evaluate, tmp_path):
         evaluate("--export", str(tmp_path / "base.json"))
         _, printed, _ = evaluate("--compare", str(tmp_path / "base.json"))
@@ -118,8 +139,58 @@ class TestRetrieval:
         assert "Right page in the first 5 (hit@5)" in shown
         assert "BM25 only" in shown
 
+    def test_a_stopped_run_goes_on_with_its_own_questions(
+        self, evaluate, workspace, docs, questions, capsys, monkeypatch
+    ):
+        search, asked = LibraryBench.search, []
+
+        def once(self, case):
+            if len(asked) == 2:  # the first search loads what is needed, the second is a question
+                raise KeyboardInterrupt
+            asked.append(case.id)
+            return search(self, case)
+
+        monkeypatch.setattr(LibraryBench, "search", once)
+        with pytest.raises(KeyboardInterrupt):
+            evaluate()
+        assert "--resume" in capsys.readouterr().err
+        monkeypatch.setattr(LibraryBench, "search", search)
+        questions.unlink()
+        chosen = options(docs, None, "--resume", "last")
+        assert evaluate_in(workspace, chosen) == 0
+        assert json.loads(capsys.readouterr().out)["n"] == 3
+
+    def test_a_run_of_the_command_line_is_kept_with_its_questions(self, evaluate, workspace):
+        _, printed, _ = evaluate()
+        store = RunStore(workspace.settings.data / RUNS)
+        kept_cases = kept.questions(store, store.run(printed["run"]))
+        assert [case.id for case in kept_cases.cases] == ["a", "b", "c", "d"]
+
+    def test_questions_that_are_neither_named_nor_kept_are_asked_for(self, workspace, docs):
+        with pytest.raises(EvaluationError, match="--questions"):
+            cli.run(options(docs, None), workspace.settings)
+
 
 class TestReader:
+    def test_fewer_passages_are_a_run_of_their_own(self, evaluate):
+        _, printed, _ = evaluate("--mode", "reader", "--ablate", "k=1,8")
+        assert set(printed["ablation_k_runs"]["1"]["against"]) >= {"citation_page_recall"}
+        assert printed["ablation_k_runs"]["8"]["run"] == printed["run"]
+
+    def test_the_judge_is_named_with_its_prompts(self, evaluate, workspace, monkeypatch):
+        class Yes:
+            model = "stub/judge"
+
+            def stream(self, messages):
+                yield TextPiece("Verdict: yes")
+
+        monkeypatch.setattr("rag.llm.LiteLLM", lambda settings, temperature: Yes())
+        _, printed, _ = evaluate("--mode", "reader", "--judge")
+        run = RunStore(workspace.settings.data / RUNS).run(printed["run"])
+        assert (run.config["judge"], run.config["judge.temperature"]) == ("stub/judge", "0")
+        assert "prompt.judge_grounded" in run.config
+        assert printed["more"]["judge_relevant"] == 1
+
     def test_every_question_is_answered_or_refused(self, evaluate):
         code, printed, _ = evaluate("--mode", "reader")
         assert code == 0
@@ -190,7 +261,17 @@ class TestBadInput:
         assert "line 2: not JSON" in capsys.readouterr().err
         assert not (tmp_path / "data").exists()
 
-    @pytest.mark.parametrize("bad", [["--gate", "hit@5=1"], ["--top-k", "0"], ["--limit", "x"]])
+    @pytest.mark.parametrize(
+        "bad",
+        [
+            ["--gate", "hit@5=1"],
+            ["--top-k", "0"],
+            ["--limit", "x"],
+            ["--ablate", "chunk=8"],
+            ["--ablate", "k=3,"],
+            ["--ablate", "speed=1"],
+        ],
+    )
     def test_a_bad_option_is_a_usage_error(self, docs, questions, bad, capsys):
         with pytest.raises(SystemExit) as stopped:
             options(docs, questions, *bad)

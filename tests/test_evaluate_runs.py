@@ -1,6 +1,7 @@
 """Runs: asked, kept, stopped, resumed, blamed, exported."""
 
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +14,7 @@ from rag.evaluate.cases import Case
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet
 from rag.evaluate.metrics.retrieval import Gold
-from rag.evaluate.runner import RunJob, execute, plan
+from rag.evaluate.runner import RunJob, Task, execute, perform, plan
 from rag.evaluate.runs import Record, Run, RunStore
 from rag.evaluate.scores import slices, summarise
 from rag.evaluate.stages import Found, stage_ranks
@@ -117,6 +118,17 @@ def finished(bench, cases, store, settings, mode="retrieval", **options):
     planned = plan(bench, cases, settings, mode=mode)
     done = execute(planned, bench, cases, store, **options)
     return done, store.records(done.id)
+
+
+def task(cases, settings, bench, opening=lambda tell: None):
+    """A planned retrieval run in `bench`, once `opening` has had its say."""
+
+    @contextmanager
+    def place(tell):
+        opening(tell)
+        yield bench
+
+    return Task(plan(FakeBench(), cases, settings, mode="retrieval"), place)
 
 
 class TestRetrievalRun:
@@ -287,7 +299,7 @@ class TestStopping:
                 return super().search(case)
 
         cases = case_set(case("x"), case("y"))
-        job = RunJob(plan(FakeBench(), cases, settings, mode="retrieval"), Waiting(), cases, store)
+        job = RunJob([task(cases, settings, Waiting())], cases, store)
         assert not job.finished
         job.cancel()
         gate.set()
@@ -301,10 +313,36 @@ class TestStopping:
                 raise ZeroDivisionError("oops")
 
         cases = case_set(case("x"))
-        job = RunJob(plan(FakeBench(), cases, settings, mode="retrieval"), Broken(), cases, store)
+        job = RunJob([task(cases, settings, Broken())], cases, store)
         assert job.wait(10)
         assert "ZeroDivisionError: oops" in job.error
         assert store.find("last").state == "stopped"
+
+    def test_runs_of_a_job_follow_each_other_until_one_does_not_finish(self, store, settings):
+        class Broken(FakeBench):
+            def search(self, case):
+                raise EvaluationError("The library is gone.")
+
+        cases = case_set(case("x"))
+        good, bad, never = (task(cases, settings, b()) for b in (FakeBench, Broken, FakeBench))
+        job = RunJob([good, bad, never], cases, store)
+        assert job.wait(10)
+        assert job.error == "The library is gone."
+        states = {run.id: run.state for run in store.runs()}
+        assert states == {good.run.id: "finished", bad.run.id: "stopped"}
+
+    def test_a_run_that_is_cancelled_before_its_documents_are_ready_can_go_on(
+        self, store, settings
+    ):
+        cases = case_set(case("x"))
+        planned = task(cases, settings, FakeBench(), lambda tell: tell(1, 10))
+        seen = []
+        stopped = perform(planned, cases, store, cancelled=lambda: True, on_progress=seen.append)
+        assert (stopped.state, stopped.message, seen) == ("stopped", "Cancelled.", [])
+        again = replace(planned, run=store.run(planned.run.id))
+        assert perform(again, cases, store, on_progress=seen.append).state == "finished"
+        assert seen[0].indexing == "1 of 10"
+        assert list(store.records(planned.run.id)) == ["x"]
 
 
 class TestStore:

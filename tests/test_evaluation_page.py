@@ -144,6 +144,41 @@ def test_every_chart_of_a_run_can_be_drawn(filled, tab):
     assert drawn == {"Search stages": 2, "Time": 1, "Over runs": 1, "All numbers": 0}[tab]
 
 
+def test_chunks_of_other_sizes_are_tried_in_one_click(filled):
+    made = kept_run(filled, asked=4)
+    go(filled, "evaluation")
+    filled.session_state["charts"] = "Chunk sizes"
+    run(filled)
+    filled.multiselect(key="chunk_sizes").set_value([64, 96])
+    filled.get_by_key("try_sizes").click()
+    run(filled)
+    ended(filled)
+    tried = {run.label: run for run in store(filled).runs() if run.id != made.id}
+    assert set(tried) == {"64 tokens a chunk", "96 tokens a chunk"}
+    assert all(run.state == "finished" for run in tried.values())
+    assert tried["64 tokens a chunk"].config["ablation_of"] == made.id
+    show(filled, view="results", run=made.id)
+    filled.session_state["charts"] = "Chunk sizes"
+    run(filled)
+    assert len(filled.get("vega_lite_chart")) == 1
+    assert "Since this run" not in words(filled)
+    documents = sum(d.chunk_count for d in workspace(filled).documents())
+    assert documents == int(made.config["collection.chunks"])
+
+
+def test_a_run_over_passages_goes_on_and_is_repeated_on_the_command_line_only(filled):
+    made = kept_run(filled, asked=4, stop_after=2)
+    of_passages = replace(made, config={**made.config, "collection.passages": "240"})
+    store(filled).save(of_passages)
+    show(filled, view="results", run=made.id)
+    filled.button(key="resume_run").click()
+    run(filled)
+    assert "on the command line" in filled.toast[0].value
+    filled.session_state["charts"] = "Chunk sizes"
+    run(filled)
+    assert "try sizes on the command line" in words(filled)
+
+
 def test_answers_of_the_reader_are_measured_with_refusals(filled):
     measure(filled, limit=3, mode="reader")
     (made,) = store(filled).runs()

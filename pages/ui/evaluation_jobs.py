@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -11,13 +11,13 @@ from pages.ui.evaluation_words import MODES, time_left
 from pages.ui.words import plain
 from rag.errors import EvaluationError
 from rag.evaluate import kept
+from rag.evaluate.ablate import Ablation
 from rag.evaluate.bench import LibraryBench
-from rag.evaluate.cases import Case
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet
-from rag.evaluate.runner import RunJob, plan
+from rag.evaluate.runner import RunJob, Task, plan
 from rag.evaluate.runs import Mode, Run, RunStore
-from rag.types import Search
+from rag.evaluate.variants import BASE, opener, tasks
 from rag.workspace import Workspace
 
 
@@ -44,20 +44,6 @@ def last_of(workspace: Workspace, run_id: str) -> RunJob | None:
     return next((job for job in reversed(started) if job.run.id == run_id), None)
 
 
-class Bench(LibraryBench):
-    """Searches once before the first search: loading models is nobody's latency."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        super().__init__(workspace)
-        self._cold = True
-
-    def search(self, case: Case) -> Search:
-        if self._cold:
-            self._cold = False
-            super().search(case)
-        return super().search(case)
-
-
 def start(
     workspace: Workspace,
     store: RunStore,
@@ -72,12 +58,19 @@ def start(
     """Begins a run. Raises EvaluationError when it cannot be, or another one is going on."""
     if active(workspace) is not None:
         raise EvaluationError("A run is going on. Cancel it or wait until it has ended.")
-    bench = Bench(workspace)
-    run = plan(bench, cases, workspace.settings, mode=mode, top_k=top_k, limit=limit, label=label)
-    if judged:
-        run = replace(run, config={**run.config, "judge": workspace.settings.llm_model or ""})
+    bench = LibraryBench(workspace)
+    run = plan(
+        bench,
+        cases,
+        workspace.settings,
+        mode=mode,
+        top_k=top_k,
+        limit=limit,
+        label=label,
+        judge=(workspace.settings.llm_model or "") if judged else "",
+    )
     kept.create(store, run, cases)
-    _begin(workspace, run, bench, cases, store)
+    _begin(workspace, [_asking(run, bench)], cases, store)
     return run
 
 
@@ -90,17 +83,58 @@ def resume(workspace: Workspace, store: RunStore, run: Run) -> None:
         raise EvaluationError("The questions of this run are not kept with it. Start a new run.")
     if run.mode == "agent" and not workspace.settings.llm_model:
         raise EvaluationError("No language model is connected. Connect one in Settings first.")
-    _begin(workspace, run, Bench(workspace), cases, store)
+    if "collection.passages" in run.config:
+        raise EvaluationError(
+            "This run asks a collection of passages, not the library. Go on with it on the "
+            f"command line: --resume {run.id}"
+        )
+    bench = LibraryBench(workspace)
+    if BASE in run.config:
+        task = Task(run, opener(bench, run, workspace.settings))
+    else:
+        task = _asking(run, bench)
+    _begin(workspace, [task], cases, store)
 
 
-def _begin(workspace: Workspace, run: Run, bench: Bench, cases: CaseSet, store: RunStore) -> None:
+def try_sizes(
+    workspace: Workspace, store: RunStore, base: Run, sizes: Sequence[int], known: Sequence[int]
+) -> None:
+    """Asks the questions of `base` again with chunks of each size but the known ones.
+
+    Raises EvaluationError when that cannot be, or another run is going on.
+    """
+    if active(workspace) is not None:
+        raise EvaluationError("A run is going on. Cancel it or wait until it has ended.")
+    cases = kept.questions(store, base)
+    if cases is None:
+        raise EvaluationError("The questions of this run are not kept with it. Start a new run.")
+    bench = LibraryBench(workspace)
+    ablation = Ablation("chunk", tuple(sizes))
+    judge = base.config.get("judge", "")
+    planned = [
+        task
+        for size, task in tasks(base, bench, cases, workspace.settings, ablation, judge)
+        if task is not None and size not in known
+    ]
+    if not planned:
+        raise EvaluationError(
+            f"The embedder reads {bench.max_tokens} tokens: there is no larger size to try."
+        )
+    _begin(workspace, planned, cases, store)
+
+
+def _asking(run: Run, bench: LibraryBench) -> Task:
+    return Task(run, lambda tell: nullcontext(bench))
+
+
+def _begin(workspace: Workspace, planned: Sequence[Task], cases: CaseSet, store: RunStore) -> None:
     judge = None
-    if run.config.get("judge"):
+    if planned[0].run.config.get("judge"):
         from rag.llm import LiteLLM
 
         judge = Judge(LiteLLM(workspace.settings, temperature=0.0))
     st.session_state.pop("stopping", None)
-    jobs(str(workspace.settings.data)).append(RunJob(run, bench, cases, store, judge))
+    jobs(str(workspace.settings.data)).append(RunJob(planned, cases, store, judge))
 
 
 def draw_progress(workspace: Workspace) -> None:
@@ -112,12 +146,15 @@ def draw_progress(workspace: Workspace) -> None:
 def _watch(workspace: Workspace, job: RunJob) -> None:
     progress, run = job.progress, job.run
     with st.container(border=True, key="run_progress"):
-        st.markdown(f"**Asking {plain(run.set_name)}** · {MODES[run.mode].lower()}")
+        asked = f"**Asking {plain(run.set_name)}** · {MODES[run.mode].lower()}"
+        st.markdown(f"{asked} · {plain(run.label)}" if BASE in run.config else asked)
         told = [f"{progress.done:,} of {progress.total:,} questions"]
         if progress.errors:
             told.append(f"{progress.errors:,} failed")
         if left := time_left(progress.seconds_left):
             told.append(left)
+        if progress.indexing:
+            told = [f"Documents are cut and embedded anew: {progress.indexing} pages"]
         if workspace.models.state != "ready":
             told = [":shimmer[Loading the search models, once after each start]"]
         share = progress.done / progress.total if progress.total else 0.0

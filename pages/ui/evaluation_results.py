@@ -8,6 +8,7 @@ import streamlit as st
 
 from pages.ui import evaluation_charts as charts
 from pages.ui.evaluation_cases import draw_cases
+from pages.ui.evaluation_chunks import draw_sizes
 from pages.ui.evaluation_jobs import active
 from pages.ui.evaluation_rows import (
     cut_rows,
@@ -80,7 +81,7 @@ def draw_results(
     st.markdown(verdict_of(run, loaded.listed))
     draw_failed(workspace, store, run, loaded.summary.errors)
     _draw_cards(loaded)
-    _draw_charts(store, runs, loaded)
+    _draw_charts(workspace, store, runs, loaded)
     draw_cases(workspace, loaded)
     _draw_fine_print(run)
 
@@ -102,7 +103,9 @@ def _draw_cards(loaded: Loaded) -> None:
     )
 
 
-def _draw_charts(store: RunStore, runs: Mapping[str, Run], loaded: Loaded) -> None:
+def _draw_charts(
+    workspace: Workspace, store: RunStore, runs: Mapping[str, Run], loaded: Loaded
+) -> None:
     listed = loaded.listed
     drawn: dict[str, Callable[[], None]] = {}
     if len(slices(listed, lambda r: r.category)) > 1:
@@ -111,6 +114,7 @@ def _draw_charts(store: RunStore, runs: Mapping[str, Run], loaded: Loaded) -> No
         drawn["By language"] = lambda: _draw_groups(loaded, "language", lambda r: r.language)
     if any(record.right for record in listed):
         drawn["Search stages"] = lambda: _draw_stages(loaded)
+    drawn["Chunk sizes"] = lambda: draw_sizes(workspace, store, runs, loaded)
     drawn["Time"] = lambda: _draw_latency(loaded)
     drawn["Over runs"] = lambda: _draw_history(store, runs, loaded)
     drawn["All numbers"] = lambda: _draw_all(loaded)

@@ -83,6 +83,15 @@ def cut_rows(summary: Summary) -> Rows:
     ]
 
 
+def size_rows(summaries: Mapping[int, tuple[Summary, str]], key: str) -> Rows:
+    """One metric by the size of the chunks; with each summary, how many chunks there were."""
+    return [
+        _point(f"{size} tokens ({chunks})", summary.metrics[key])
+        for size, (summary, chunks) in summaries.items()
+        if key in summary.metrics
+    ]
+
+
 def stage_rows(run: Run, records: Sequence[Record]) -> Rows:
     """What each search stage would find without the others."""
     table = report.ablation(run, records)

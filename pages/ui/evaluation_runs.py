@@ -19,6 +19,7 @@ from rag.evaluate.config import describe
 from rag.evaluate.runs import Record, Run, RunStore
 from rag.evaluate.scores import Summary, summarise
 from rag.evaluate.stats import Estimate, estimate
+from rag.evaluate.variants import BASE, CHUNKING
 from rag.workspace import Workspace
 
 
@@ -129,6 +130,8 @@ def _draw_go_on(workspace: Workspace, store: RunStore, run: Run, label: str) -> 
     except EvaluationError as error:  # documents are being indexed
         st.caption(plain(str(error)))
         return
+    if BASE in run.config:  # it goes on with its own chunks
+        now |= {key: run.config[key] for key in CHUNKING if key in run.config}
     if changed := drift(run.config, now):
         st.caption(
             f"Since it began, {' and '.join(changed)} changed: its numbers would mix both. A new "

@@ -38,6 +38,11 @@ class Bench(Protocol):
     @property
     def embed(self) -> Embed: ...
 
+    @property
+    def max_tokens(self) -> int:
+        """The longest input that the embedder reads whole."""
+        ...
+
     def check(self, cases: Sequence[Case]) -> list[Problem]:
         """What of the cases does not fit the documents; none of it stops a run."""
         ...
@@ -145,6 +150,10 @@ class LibraryBench:
     @property
     def embed(self) -> Embed:
         return self._library.engines().embedder.embed
+
+    @property
+    def max_tokens(self) -> int:
+        return self._library.engines().embedder.max_tokens
 
     def check(self, cases: Sequence[Case]) -> list[Problem]:
         from rag.evaluate.validate import check

@@ -7,18 +7,21 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from rag.errors import EvaluationError, NotFound
-from rag.evaluate import gates, report
+from rag.evaluate import gates, kept, report
+from rag.evaluate.ablate import Ablation
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
 from rag.evaluate.compare import compare
+from rag.evaluate.index import load_reranker
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet, load
 from rag.evaluate.passages import passage_files
-from rag.evaluate.runner import Progress, applicable, execute, plan
+from rag.evaluate.runner import Progress, Task, perform, plan
 from rag.evaluate.runs import Record, Run, RunStore, dump_export, load_export
+from rag.evaluate.variants import BASE, opener, tasks
 from rag.settings import Settings
 from rag.workspace import Workspace
 
@@ -30,8 +33,8 @@ _TELL_EVERY_S = 15
 
 def evaluate(options: argparse.Namespace, settings: Settings) -> int:
     """The exit code, see `cli`. Raises FootnoteError for what the user can mend."""
-    cases = load(options.questions)
-    if cases.unreadable:
+    cases = None if options.questions is None else load(options.questions)
+    if cases is not None and cases.unreadable:
         _tell(f"{options.questions} cannot be used as it is; nothing was asked:")
         _list([str(problem) for problem in cases.unreadable], limit=None)
         return 2
@@ -44,46 +47,96 @@ def evaluate(options: argparse.Namespace, settings: Settings) -> int:
         workspace.close()
 
 
-def evaluate_in(workspace: Workspace, options: argparse.Namespace, cases: CaseSet) -> int:
-    """The same in a workspace that is open."""
-    store = RunStore(workspace.settings.data / RUNS)
+def evaluate_in(
+    workspace: Workspace, options: argparse.Namespace, cases: CaseSet | None = None
+) -> int:
+    """The same in a workspace that is open; without `cases`, the run to go on with has them."""
+    settings = workspace.settings
+    store = RunStore(settings.data / RUNS)
+    begun = store.find(options.resume) if options.resume else None
+    if cases is None:
+        cases = _kept_cases(store, begun)
     earlier = _earlier(store, options, cases) if options.compare else None
+    judge = _judge(settings, options.judge, begun)
     with _bench(workspace, options.docs, cases) as bench:
-        judge = _judge(workspace.settings) if options.judge else None
-        done = _execute(options, workspace.settings, cases, bench, store, judge)
-    return _report(options, done, store.records(done.id), earlier)
-
-
-def _execute(
-    options: argparse.Namespace,
-    settings: Settings,
-    cases: CaseSet,
-    bench: Bench,
-    store: RunStore,
-    judge: Judge | None,
-) -> Run:
-    if options.resume:
-        planned = store.find(options.resume)
-    else:
-        planned = plan(
+        run = begun or plan(
             bench,
             cases,
             settings,
             mode=options.mode,
             top_k=options.top_k,
             limit=options.limit,
+            judge=judge.model if judge else "",
         )
-    _list(planned.problems, limit=_SHOWN_PROBLEMS)
-    # The first search loads models and builds the index; it is nobody's latency.
-    bench.search(applicable(bench, cases, planned.mode, planned.limit)[0])
+        _list(run.problems, limit=_SHOWN_PROBLEMS)
+        place = (
+            opener(bench, run, settings) if BASE in run.config else lambda tell: nullcontext(bench)
+        )
+        done = _perform(Task(run, place), cases, store, judge)
+        tried = {
+            ablation.what: _try(ablation, done, bench, cases, settings, store, judge)
+            for ablation in options.ablate
+            if done.state == "finished" and _takes_runs(ablation, done)
+        }
+    return _report(
+        options,
+        done,
+        store.records(done.id),
+        earlier,
+        {
+            what: {value: (run, store.records(run.id)) for value, run in runs.items()}
+            for what, runs in tried.items()
+        },
+    )
+
+
+def _kept_cases(store: RunStore, begun: Run | None) -> CaseSet:
+    cases = kept.questions(store, begun) if begun else None
+    if cases is None:
+        raise EvaluationError("The questions are not kept with the run: name them (--questions).")
+    return cases
+
+
+def _perform(task: Task, cases: CaseSet, store: RunStore, judge: Judge | None) -> Run:
     try:
-        done = execute(planned, bench, cases, store, judge=judge, on_progress=_progress())
+        done = perform(task, cases, store, judge=judge, on_progress=_progress())
     except KeyboardInterrupt:
-        _tell(f"What was asked is kept. Go on with: --resume {planned.id}")
+        _tell(f"What was asked is kept. Go on with: --resume {task.run.id}")
         raise
     if done.state == "stopped":
         _tell(f"Stopped: {done.message} Go on with: --resume {done.id}")
     return done
+
+
+def _takes_runs(ablation: Ablation, base: Run) -> bool:
+    """What fewer passages find can be read off any run; what is answered from them cannot."""
+    return ablation.what == "chunk" or (ablation.what == "k" and base.mode != "retrieval")
+
+
+def _try(
+    ablation: Ablation,
+    base: Run,
+    bench: Bench,
+    cases: CaseSet,
+    settings: Settings,
+    store: RunStore,
+    judge: Judge | None,
+) -> dict[int, Run]:
+    """Value -> its run, in the order of the values, up to one that stops."""
+    found = {}
+    model = judge.model if judge else ""
+    for value, task in tasks(base, bench, cases, settings, ablation, model):
+        if task is not None:
+            _tell(f"Asking with {task.run.label}.")
+        found[value] = base if task is None else _perform(task, cases, store, judge)
+        if found[value].state != "finished":
+            break
+    if ablation.what == "chunk" and (cut := [v for v in ablation.values if v not in found]):
+        _tell(
+            f"The embedder reads {bench.max_tokens} tokens: chunks of {', '.join(map(str, cut))} "
+            f"were cut to {max(found)}."
+        )
+    return found
 
 
 def _report(
@@ -91,15 +144,23 @@ def _report(
     done: Run,
     records: Mapping[str, Record],
     earlier: tuple[Run, Mapping[str, Record]] | None,
+    tried: Mapping[str, Mapping[int, tuple[Run, Mapping[str, Record]]]],
 ) -> int:
     listed = list(records.values())
     printed = report.results(done, listed)
     tables = [report.table(done, listed)]
     good = done.state == "finished"
-    if options.ablate:
-        rows = report.ablation(done, listed)
-        printed["ablation"] = rows
-        tables.append(report.ablation_table(rows, done.top_k))
+    for ablation in options.ablate:
+        if ablation.what == "stages":
+            printed["ablation"] = rows = report.ablation(done, listed)
+            tables.append(report.ablation_table(rows, done.top_k))
+        if ablation.what == "k":
+            printed["ablation_k"] = cuts = report.cuts(listed, ablation.values)
+            tables.append(report.rows_table("first", cuts))
+    for what, runs in tried.items():
+        good = good and all(run.state == "finished" for run, _ in runs.values())
+        printed[f"ablation_{what}_runs"] = values = report.tried((done, records), runs)
+        tables.append(report.rows_table("tokens" if what == "chunk" else "passages", values))
     if earlier is not None:
         try:
             compared = compare(earlier, (done, records))
@@ -109,42 +170,41 @@ def _report(
         else:
             printed["compare"] = report.comparison(compared)
             tables.append(report.comparison_table(compared))
-    printed["gates"] = kept = _gates(options.gate, printed)
+    printed["gates"] = passed = _gates(options.gate, printed)
     if options.out is not None:
         _write(options.out, _rows(options.out, done, listed))
     if options.export is not None:
         _write(options.export, dump_export(done, listed))
     output = "\n".join(tables) if options.table else json.dumps(printed, ensure_ascii=False)
     sys.stdout.write(output + "\n")
-    return 0 if good and all(kept.values()) else 1
+    return 0 if good and all(passed.values()) else 1
 
 
 def _gates(wanted: Sequence[gates.Gate], printed: Mapping[str, object]) -> dict[str, bool]:
     """Gate -> kept; a missed one is told. An unknown metric is a gate that is missed."""
     more = printed["more"]
     assert isinstance(more, Mapping)
-    kept = {}
+    passed = {}
     for gate in wanted:
         try:
             verdict = gates.check(gate, {**more, **printed})
         except EvaluationError as error:
             _tell(str(error))
-            kept[str(gate)] = False
+            passed[str(gate)] = False
         else:
-            kept[str(gate)] = verdict.kept
+            passed[str(gate)] = verdict.kept
             if not verdict.kept:
                 _tell(f"Gate missed: {gate} (it is {verdict.value})")
-    return kept
+    return passed
 
 
 @contextmanager
 def _bench(workspace: Workspace, docs: Path, cases: CaseSet) -> Iterator[Bench]:
     if any(case.relevant for case in cases.cases) and passage_files(docs):
         from rag.evaluate.passage_bench import PassageBench
-        from rag.rerank import CrossEncoderReranker
 
         settings = workspace.settings
-        reranker = CrossEncoderReranker(settings.reranker) if settings.reranker else None
+        reranker = load_reranker(settings)
         passages = PassageBench(docs, settings, workspace.engines().embedder, reranker, _indexing())
         try:
             yield passages
@@ -182,7 +242,10 @@ def _ingest(workspace: Workspace, docs: Path) -> dict[str, str]:
     }
 
 
-def _judge(settings: Settings) -> Judge:
+def _judge(settings: Settings, wanted: bool, begun: Run | None) -> Judge | None:
+    """A run that was begun with a judge goes on with one."""
+    if not (begun.config.get("judge") if begun else wanted):
+        return None
     from rag.llm import LiteLLM
 
     return Judge(LiteLLM(settings, temperature=0.0))
@@ -230,6 +293,9 @@ def _progress() -> Callable[[Progress], None]:
         if time.monotonic() - last < _TELL_EVERY_S:
             return
         last = time.monotonic()
+        if progress.indexing:
+            _tell(f"Embedded {progress.indexing}.")
+            return
         left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
         failed = f", {progress.errors} failed" if progress.errors else ""
         _tell(f"Asked {progress.done} of {progress.total}{failed}{left}.")

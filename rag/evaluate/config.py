@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -15,8 +16,13 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _LIBRARIES = ("torch", "sentence-transformers", "qdrant-client", "rank-bm25", "pymupdf", "litellm")
 
 
-def describe(settings: Settings, mode: str, collection: Mapping[str, str]) -> dict[str, str]:
-    """The API key and the data folder's place are left out; the model only where one answers."""
+def describe(
+    settings: Settings, mode: str, collection: Mapping[str, str], judge: str = ""
+) -> dict[str, str]:
+    """The API key and the data folder's place are left out; the model only where one answers.
+
+    `judge`: the model that judges the answers, with its prompts; "" for none.
+    """
     found = {
         "embedder": settings.embedder,
         "reranker": settings.reranker or "off",
@@ -24,7 +30,7 @@ def describe(settings: Settings, mode: str, collection: Mapping[str, str]) -> di
         "chunk_overlap": str(settings.chunk_overlap),
         "candidates": str(settings.candidates),
         **{f"collection.{key}": value for key, value in collection.items()},
-        "code": _digest(_PACKAGE.rglob("*.py")),
+        "code": _code(),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
         **{f"version.{name}": _version(name) for name in _LIBRARIES},
@@ -38,10 +44,25 @@ def describe(settings: Settings, mode: str, collection: Mapping[str, str]) -> di
             "tokens": str(settings.llm_tokens),
             "seconds": str(settings.llm_seconds),
         }
-        for path in sorted((_PACKAGE / "prompts").glob("*")):
-            if path.is_file() and path.suffix in (".md", ".txt", ".json"):
-                found[f"prompt.{path.stem}"] = _digest([path])
+        found |= _prompts(lambda name: not name.startswith("judge_"))
+    if judge:
+        found |= {"judge": judge, "judge.temperature": "0"}
+        found |= _prompts(lambda name: name.startswith("judge_"))
     return found
+
+
+def _prompts(wanted: Callable[[str], bool]) -> dict[str, str]:
+    return {
+        f"prompt.{path.stem}": _digest([path])
+        for path in sorted((_PACKAGE / "prompts").glob("*"))
+        if path.suffix in (".md", ".txt", ".json") and wanted(path.stem)
+    }
+
+
+@cache
+def _code() -> str:
+    """Of the code that runs, which a server started before a change on the disk keeps running."""
+    return _digest(_PACKAGE.rglob("*.py"))
 
 
 def _digest(paths: Iterable[Path]) -> str:

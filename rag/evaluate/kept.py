@@ -25,7 +25,7 @@ def create(store: RunStore, run: Run, cases: CaseSet) -> None:
 
 
 def questions(store: RunStore, run: Run) -> CaseSet | None:
-    """None when they were not kept, as in runs of the command line, or have been changed."""
+    """None when they were not kept, as in runs of earlier versions, or have been changed."""
     path = store.folder / run.id / _FILE
     if not path.is_file():
         return None

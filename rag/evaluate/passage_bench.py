@@ -61,6 +61,10 @@ class PassageBench:
     def embed(self) -> Embed:
         return self._embedder.embed
 
+    @property
+    def max_tokens(self) -> int:
+        return self._embedder.max_tokens
+
     def check(self, cases: Sequence[Case]) -> list[Problem]:
         problems = []
         for case in cases:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from rag.evaluate.compare import Comparison
+from rag.evaluate.compare import Comparison, compare
 from rag.evaluate.metrics.retrieval import Place
 from rag.evaluate.names import metric
 from rag.evaluate.runs import Record, Run
-from rag.evaluate.scores import Summary, score_ranking, slices, summarise
+from rag.evaluate.scores import Summary, score_ranking, score_search, slices, summarise
 from rag.evaluate.stages import STAGE_NAMES, Stage, ranking, stage_rankings, stage_ranks
 from rag.evaluate.stats import Estimate, Ratio, estimate
 
@@ -21,7 +21,10 @@ ANSWER_KEYS = (
     "citation_page_recall",
     "answer_contains_reference",
 )
+_CUT_METRICS = ("hit", "recall", "mrr", "ndcg", "precision", "evidence_recall")
 _LISTED_PAGES = 20
+_UNLISTED = ("run", "against")
+_SIGNS = {"better": " +", "worse": " -"}
 
 
 def search_keys(top_k: int) -> tuple[str, ...]:
@@ -83,15 +86,50 @@ def ablation(run: Run, records: Iterable[Record]) -> dict[str, dict[str, object]
         if gold is not None and not record.error:
             for stage, places in stage_rankings(record.found).items():
                 columns.setdefault(stage, []).append(score_ranking(places, gold, run.top_k))
-    table = {}
+    table: dict[str, dict[str, object]] = {}
     for stage, scores in columns.items():
-        row: dict[str, object] = {}
-        for key in search_keys(run.top_k):
-            found = estimate([score[key] for score in scores])
-            if found is not None:
-                row[key] = _rounded(found)
-                row[f"{key} interval"] = [_r(found.low), _r(found.high)]
-        table[STAGE_NAMES[stage]] = row
+        table[STAGE_NAMES[stage]] = _row(
+            {key: [score[key] for score in scores] for key in search_keys(run.top_k)}
+        )
+    return table
+
+
+def cuts(records: Iterable[Record], values: Sequence[int]) -> dict[str, dict[str, object]]:
+    """What the first k places hold, for each k, from the hits that the run kept."""
+    kept = [record for record in records if not record.error]
+    table: dict[str, dict[str, object]] = {}
+    for k in values:
+        scores = [score_search(r.found, r.gold, r.evidence, k) for r in kept]
+        keys = [f"{name}@{k}" for name in _CUT_METRICS]
+        table[str(k)] = _row(
+            {key.partition("@")[0]: [s[key] for s in scores if key in s] for key in keys}
+        )
+    return table
+
+
+def tried(
+    base: tuple[Run, Mapping[str, Record]],
+    runs: Mapping[int, tuple[Run, Mapping[str, Record]]],
+) -> dict[str, dict[str, object]]:
+    """The first metrics of each run, and whether it differs from `base` beyond noise."""
+    table: dict[str, dict[str, object]] = {}
+    first, _ = base
+    keys = [*search_keys(first.top_k)]
+    if first.mode != "retrieval":
+        keys = [keys[1], *ANSWER_KEYS]
+    for value, (run, records) in runs.items():
+        kept = [record for record in records.values() if not record.error]
+        row = _row({key: [r.scores[key] for r in kept if key in r.scores] for key in keys})
+        row["chunks"] = run.config.get("collection.chunks", "")
+        row["run"] = run.id
+        if run.id != first.id:
+            compared = compare(base, (run, records)).metrics
+            row["against"] = {
+                key: compared[key].direction(metric(key).higher_is_better)
+                for key in keys
+                if key in compared
+            }
+        table[str(value)] = row
     return table
 
 
@@ -184,6 +222,21 @@ def ablation_table(rows: Mapping[str, Mapping[str, object]], top_k: int) -> str:
     return "\n".join(lines)
 
 
+def rows_table(first: str, rows: Mapping[str, Mapping[str, object]]) -> str:
+    """One line a value; a number that is beyond noise against the run itself has a + or -."""
+    keys = [k for k in next(iter(rows.values()), {}) if k not in _UNLISTED and " " not in k]
+    short = {key: key.replace("citation_page_", "cited ").replace("_", " ")[:17] for key in keys}
+    lines = [f"  {first:<10}" + "".join(f"{short[key]:>19}" for key in keys)]
+    for name, row in rows.items():
+        against = row.get("against")
+        cells = []
+        for key in keys:
+            verdict = against.get(key, "") if isinstance(against, Mapping) else ""
+            cells.append(f"{row.get(key, '')}{_SIGNS.get(verdict, '')}")
+        lines.append(f"  {name:<10}" + "".join(f"{cell:>19}" for cell in cells))
+    return "\n".join(lines)
+
+
 def comparison_table(compared: Comparison) -> str:
     lines = [f"Against {compared.first}, {compared.n} questions in both:"]
     for key, d in compared.metrics.items():
@@ -201,8 +254,24 @@ def comparison_table(compared: Comparison) -> str:
     return "\n".join(lines)
 
 
+def _row(columns: Mapping[str, Sequence[Ratio]]) -> dict[str, object]:
+    """Value and interval of each metric that there is."""
+    row: dict[str, object] = {}
+    for key, ratios in columns.items():
+        found = estimate(ratios)
+        if found is not None:
+            row[key] = _rounded(found)
+            row[f"{key} interval"] = [_r(found.low), _r(found.high)]
+    return row
+
+
 def _others(summary: Summary) -> list[str]:
-    return [key for key in summary.metrics if metric(key).family != "search"]
+    """What is no ranking metric: of those, the first few say all."""
+    return [
+        key
+        for key in summary.metrics
+        if metric(key).family != "search" or key.startswith("evidence_")
+    ]
 
 
 def _line(key: str, found: Estimate) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from rag.errors import EvaluationError, FootnoteError, LLMError
+from rag.errors import Cancelled, EvaluationError, FootnoteError, LLMError
+from rag.evaluate import kept
 from rag.evaluate.bench import Bench
 from rag.evaluate.blame import Blame, blame_answer, blame_retrieval
 from rag.evaluate.cases import Case
@@ -36,8 +38,20 @@ class Progress:
     seconds_left: float | None = None
     """None before the first case is done."""
 
+    indexing: str = ""
+    """What is done before the first question, such as "1,200 of 2,500"; "" once it is over."""
+
 
 OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A run, and how the place where it is held is opened."""
+
+    run: Run
+    open: Callable[[Callable[[int, int], None]], AbstractContextManager[Bench]]
+    """Takes what is told how much is done, of how much: opening may embed documents anew."""
 
 
 def plan(
@@ -49,9 +63,12 @@ def plan(
     top_k: int = 5,
     limit: int | None = None,
     label: str = "",
+    judge: str = "",
 ) -> Run:
-    """A new run with its full configuration. Raises EvaluationError when there is nothing to ask,
-    or no model to ask with."""
+    """A new run with its full configuration; `judge` names the model that judges its answers.
+
+    Raises EvaluationError when there is nothing to ask, or no model to ask with.
+    """
     if mode == "agent" and not settings.llm_model:
         raise EvaluationError(
             "The agent needs a language model: set LLM_MODEL, or run with the reader."
@@ -77,7 +94,7 @@ def plan(
         top_k=top_k,
         cases=len(chosen),
         limit=limit,
-        config=describe(settings, mode, bench.describe()),
+        config=describe(settings, mode, bench.describe(), judge),
         problems=tuple(str(problem) for problem in problems),
         label=label,
     )
@@ -109,15 +126,15 @@ def execute(
             f"The run {run.id!r} was begun with other questions. Start a new run."
         )
     if not (store.folder / run.id).exists():
-        store.create(run)
+        kept.create(store, run, cases)
     chosen = applicable(bench, cases, run.mode, run.limit)
-    kept = {name for name, record in store.records(run.id).items() if not record.error}
-    waiting = [case for case in chosen if case.id not in kept]
+    asked = {name for name, record in store.records(run.id).items() if not record.error}
+    waiting = [case for case in chosen if case.id not in asked]
     run = replace(run, state="running", message="")
     store.save(run)
     state, message = "finished", ""
     errors, in_a_row, began = 0, 0, time.perf_counter()
-    on_progress(Progress(run.id, len(kept), len(chosen)))
+    on_progress(Progress(run.id, len(asked), len(chosen)))
     try:
         for number, case in enumerate(waiting, 1):
             if cancelled():
@@ -129,7 +146,7 @@ def execute(
             in_a_row = in_a_row + 1 if record.error else 0
             each = (time.perf_counter() - began) / number
             left = each * (len(waiting) - number)
-            on_progress(Progress(run.id, len(kept) + number, len(chosen), errors, left))
+            on_progress(Progress(run.id, len(asked) + number, len(chosen), errors, left))
             if in_a_row == FAILURES_IN_A_ROW:
                 state, message = "stopped", f"{in_a_row} failures in a row: {record.error}"
                 break
@@ -142,40 +159,94 @@ def execute(
     return run
 
 
+def perform(
+    task: Task,
+    cases: CaseSet,
+    store: RunStore,
+    *,
+    judge: Judge | None = None,
+    on_progress: OnProgress = lambda progress: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Run:
+    """Opens the task's place and executes its run there; as `execute`.
+
+    Cancelled while the place is being made ready, the run is on disk, `stopped`.
+    """
+    run = task.run
+    if not (store.folder / run.id).exists():
+        kept.create(store, run, cases)
+
+    def tell(done: int, total: int) -> None:
+        if cancelled():
+            raise Cancelled("Cancelled.")
+        on_progress(Progress(run.id, 0, run.cases, indexing=f"{done:,} of {total:,}"))
+
+    with ExitStack() as stack:
+        try:
+            bench = stack.enter_context(task.open(tell))
+            if not store.records(run.id):  # else it goes on, and keeps what it was begun with
+                described = {f"collection.{key}": v for key, v in bench.describe().items()}
+                run = replace(run, config={**run.config, **described})
+            # The first search loads models and builds the word index: it is nobody's latency.
+            bench.search(applicable(bench, cases, run.mode, run.limit)[0])
+        except Cancelled as error:
+            run = replace(run, state="stopped", message=str(error))
+            store.save(run)
+            return run
+        except BaseException as error:
+            store.save(replace(run, state="stopped", message=f"{type(error).__name__}: {error}"))
+            raise
+        return execute(
+            run,
+            bench,
+            cases,
+            store,
+            judge=judge,
+            on_progress=on_progress,
+            cancelled=cancelled,
+        )
+
+
 class RunJob:
-    """A run on a thread of its own. `progress` is a snapshot that is replaced, never changed."""
+    """Runs on a thread of its own, one after another until one does not finish.
+
+    `run` is the one in hand, `progress` a snapshot that is replaced, never changed.
+    """
 
     def __init__(
         self,
-        run: Run,
-        bench: Bench,
+        tasks: Sequence[Task],
         cases: CaseSet,
         store: RunStore,
         judge: Judge | None = None,
     ) -> None:
-        self.run = run
-        self.progress = Progress(run.id, 0, run.cases)
+        self.run = tasks[0].run
+        self.progress = Progress(self.run.id, 0, self.run.cases)
         self.error = ""
         """Why the run broke off, for the user."""
         self._cancel = threading.Event()
 
         def work() -> None:
             try:
-                self.run = execute(
-                    run,
-                    bench,
-                    cases,
-                    store,
-                    judge=judge,
-                    on_progress=self._update,
-                    cancelled=self._cancel.is_set,
-                )
+                for task in tasks:
+                    self.progress = Progress(task.run.id, 0, task.run.cases)
+                    self.run = task.run
+                    self.run = perform(
+                        task,
+                        cases,
+                        store,
+                        judge=judge,
+                        on_progress=self._update,
+                        cancelled=self._cancel.is_set,
+                    )
+                    if self.run.state != "finished":
+                        break
             except FootnoteError as error:
                 self.error = str(error)
             except Exception as error:  # shown on the page: a thread's traceback reaches nobody
                 self.error = f"The run broke off: {type(error).__name__}: {error}"
 
-        self._thread = threading.Thread(target=work, name=f"run-{run.id}", daemon=True)
+        self._thread = threading.Thread(target=work, name=f"run-{self.run.id}", daemon=True)
         self._thread.start()
 
     @property
