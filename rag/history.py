@@ -176,7 +176,11 @@ class History:
 
 def turns(exchanges: Iterable[Exchange]) -> tuple[Turn, ...]:
     """What a follow-up question may build on: the answered exchanges, oldest first."""
-    return tuple(Turn(e.question, e.answer.text) for e in exchanges if e.answer is not None)
+    return tuple(
+        Turn(e.question, e.answer.text, e.answer.citations)
+        for e in exchanges
+        if e.answer is not None
+    )
 
 
 def title_for(question: str) -> str:

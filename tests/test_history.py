@@ -172,9 +172,10 @@ def test_turns_are_the_answered_exchanges_in_order(history):
     history.answered(history.ask(chat.id, "One?").id, answer("Yes [1]."))
     history.failed(history.ask(chat.id, "Two?").id, "broken")
     history.answered(history.ask(chat.id, "Three?").id, answer("No [1]."))
+    cited = answer("Yes [1].").citations
     assert turns(history.exchanges(chat.id)) == (
-        Turn("One?", "Yes [1]."),
-        Turn("Three?", "No [1]."),
+        Turn("One?", "Yes [1].", cited),
+        Turn("Three?", "No [1].", cited),
     )
 
 
