@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 
 Engine = Literal["auto", "reader", "agent"]
 
+_ENDED = 3
+"""Batches that have ended and are still shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
@@ -103,6 +106,7 @@ class Workspace:
         self._engines: Engines | None = None
         self._closed = False
         self._job: Job | None = None
+        self._jobs: tuple[Job, ...] = ()
         self._watcher: Watcher | None = None
         self._ingester = Ingester(
             self.catalog,
@@ -114,7 +118,7 @@ class Workspace:
         )
         unfinished = [d for d in self.documents() if d.state in ("queued", "indexing")]
         if unfinished:
-            self._job = self._ingester.resume(unfinished)
+            self._begin(self._ingester.resume(unfinished))
 
     def close(self) -> None:
         if self._watcher is not None:
@@ -202,10 +206,24 @@ class Workspace:
         """The running batch, or the last one."""
         return self._job
 
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The user's batches that run, wait, or ended and were not dismissed; oldest first."""
+        return self._jobs
+
+    def dismiss(self, job: Job) -> None:
+        """The user has seen what came of it."""
+        self._jobs = tuple(j for j in self._jobs if j is not job)
+
+    def _begin(self, job: Job) -> Job:
+        ended = [j for j in self._jobs if j.progress.finished]
+        self._jobs = tuple(j for j in (*self._jobs, job) if j not in ended[:-_ENDED])
+        self._job = job
+        return job
+
     def add_files(self, uploads: Sequence[Upload]) -> Job:
         """Index in the background; a file that fails does not stop the rest."""
-        self._job = self._ingester.add(uploads)
-        return self._job
+        return self._begin(self._ingester.add(uploads))
 
     def unlock(self, document_id: str, password: str) -> Job:
         """Index a document that failed with `password_required` or `wrong_password`.
@@ -213,8 +231,7 @@ class Workspace:
         Raises NotFound, also when its bytes are no longer kept.
         """
         self.original(document_id)
-        self._job = self._ingester.unlock(self.catalog.document(document_id), password)
-        return self._job
+        return self._begin(self._ingester.unlock(self.catalog.document(document_id), password))
 
     def can_unlock(self, document: Document) -> bool:
         """Whether a password would help: a protected PDF, whose bytes are kept for that."""
@@ -245,7 +262,7 @@ class Workspace:
         """Removes pages, vectors and the original. Raises NotFound, and FootnoteError while the
         document is being indexed."""
         document = self.catalog.document(document_id)
-        jobs = (self._job, self._watcher.job if self._watcher else None)
+        jobs = (*self._jobs, self._watcher.job if self._watcher else None)
         busy = any(job is not None and not job.progress.finished for job in jobs)
         if busy and document.state in ("queued", "indexing"):
             raise FootnoteError(f"{document.name!r} is being indexed. Cancel that first.")
