@@ -28,6 +28,7 @@ from rag.types import (
     Citation,
     Document,
     Event,
+    Fallback,
     Finished,
     Notice,
     Page,
@@ -423,6 +424,8 @@ class Workspace:
             for event in self._agent(chain).answer(question, documents, history, web=web):
                 if isinstance(event, Notice):
                     notices.append(event.message)
+                if isinstance(event, Finished):
+                    event = _told(event, notices, event.answer.receipt.fallbacks)
                 streamed = streamed or isinstance(event, TextDelta)
                 yield event
             return
@@ -436,10 +439,7 @@ class Workspace:
         yield Notice(notices[-1])
         for event in self._reader().answer(question, documents, history):
             if isinstance(event, Finished):
-                receipt = replace(
-                    event.answer.receipt, notices=tuple(notices), fallbacks=chain.fallbacks
-                )
-                event = Finished(replace(event.answer, receipt=receipt))
+                event = _told(event, notices, chain.fallbacks)
             yield event
 
     def _reader(self) -> Reader:
@@ -452,6 +452,15 @@ class Workspace:
         from rag.agent import Agent
 
         return Agent(llm, self.engines().retriever, self.catalog, self.settings)
+
+
+def _told(event: Finished, notices: Sequence[str], fallbacks: tuple[Fallback, ...]) -> Finished:
+    """With what the user was told on the way, in that order, so that the chat says it later."""
+    receipt = event.answer.receipt
+    told = tuple(dict.fromkeys((*notices, *receipt.notices)))
+    return Finished(
+        replace(event.answer, receipt=replace(receipt, notices=told, fallbacks=fallbacks))
+    )
 
 
 def _fields(values: Mapping[str, str]) -> dict[str, Any]:
