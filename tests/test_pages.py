@@ -148,7 +148,7 @@ def test_a_bad_file_gets_one_line_and_the_good_one_is_indexed_all_the_same(app, 
     run(app)
     assert "2 files: 1 added, 1 failed" in words(app)
     assert "'empty.pdf' is empty (0 bytes)." in words(app)
-    app.button(key="dismiss_job").click()
+    app.button(key=f"dismiss_job_{id(workspace(app).job)}").click()
     run(app)
     assert "empty.pdf" not in words(app)
 
