@@ -33,6 +33,11 @@ def stop(title: str, error: Exception) -> NoReturn:
     st.stop()
 
 
+def to_chat() -> None:
+    """The chat is the first page, at /, but /chat is what people try."""
+    st.switch_page("pages/chat.py", query_params=st.query_params.to_dict())
+
+
 try:
     settings = Settings.from_env(os.environ)
     workspace = open_workspace(str(settings.data), settings)
@@ -71,6 +76,7 @@ page = st.navigation(
             icon=":material/tune:",
             help="Connect a language model; see what is used and where it is stored.",
         ),
+        st.Page(to_chat, title="Chat", url_path="chat", visibility="hidden"),
     ]
 )
 if "wanted" in st.session_state:  # a deep link that came before this script ever ran
