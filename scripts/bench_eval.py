@@ -14,16 +14,13 @@ computes every vector and score of a question anew.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-from bench.cache import Scores, Vectors, parser_version, weights_version
 from bench.reader import Probe
-from bench.sets import Kitchen, Source, opened, sources
+from bench.sets import Kitchen, Source, kitchen, opened, sources
 from bench.tables import (
     Done,
     blame_table,
@@ -34,26 +31,23 @@ from bench.tables import (
     telling_misses,
 )
 
-from rag.embed import SentenceTransformerEmbedder
 from rag.errors import EvaluationError
 from rag.evaluate import report
 from rag.evaluate.compare import compare
 from rag.evaluate.runner import Progress, applicable, execute, plan
 from rag.evaluate.runs import Run, RunStore
-from rag.settings import Settings
 
 _TELL_EVERY_S = 20
 
 
 def main() -> None:
     options = _options()
-    options.cache.mkdir(parents=True, exist_ok=True)
-    kitchen = _kitchen(options)
+    shared = kitchen(options.cache, any_parser=options.any_parser, timed=options.timed)
     store = RunStore(options.cache / "runs")
     done = []
     for source in sources(options.folder, options.sets):
         started = time.perf_counter()
-        one = _evaluate(source, kitchen, store, options)
+        one = _evaluate(source, shared, store, options)
         if one is None:
             continue
         done.append(one)
@@ -69,21 +63,21 @@ def main() -> None:
 
 
 def _evaluate(
-    source: Source, kitchen: Kitchen, store: RunStore, options: argparse.Namespace
+    source: Source, shared: Kitchen, store: RunStore, options: argparse.Namespace
 ) -> Done | None:
     """None when nothing of the set can be asked in this mode."""
     cases = source.cases(options.scope)
-    with opened(source, kitchen) as bench:
+    with opened(source, shared) as bench:
         try:
-            run = plan(bench, cases, kitchen.settings, mode=options.mode, limit=options.limit)
+            run = plan(bench, cases, shared.settings, mode=options.mode, limit=options.limit)
         except EvaluationError as error:
             print(error, file=sys.stderr)
             return None
         bench.search(applicable(bench, cases, run.mode, run.limit)[0])  # builds the word index
-        kitchen.embedder.live = options.timed
+        shared.embedder.live = options.timed
         with Probe(cases.cases) as probe:
             run = execute(run, bench, cases, store, on_progress=_tell(source.name))
-        kitchen.embedder.live = False
+        shared.embedder.live = False
     if run.state != "finished":
         sys.exit(f"{source.name}: {run.message}")
     records = store.records(run.id)
@@ -105,26 +99,6 @@ def _compare(store: RunStore, run: Run) -> None:
     if earlier is not None:
         pair = [(one, store.records(one.id)) for one in (earlier, run)]
         print(report.comparison_table(compare(pair[0], pair[1])), file=sys.stderr)
-
-
-def _kitchen(options: argparse.Namespace) -> Kitchen:
-    settings = Settings.from_env({**os.environ, "FOOTNOTE_DATA": str(options.cache)})
-    model = SentenceTransformerEmbedder(settings.embedder)
-    vectors = Vectors(options.cache / "vectors.db", model)
-    reranker = None
-    if settings.reranker:
-        from rag.rerank import CrossEncoderReranker
-
-        reranker = CrossEncoderReranker(settings.reranker)
-        if not options.timed:
-            reranker = Scores(
-                options.cache / "scores.db", reranker, weights_version(settings.reranker)
-            )
-    parsed = options.cache / f"parsed-{parser_version()}"
-    if options.any_parser:
-        earlier = sorted(options.cache.glob("parsed-*"), key=lambda p: p.stat().st_mtime)
-        parsed = earlier[-1] if earlier else parsed
-    return Kitchen(replace(settings, llm_model=None), vectors, reranker, parsed)
 
 
 def _options() -> argparse.Namespace:

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from rag.errors import EvaluationError
+from rag.errors import EvaluationError, NotFound
 from rag.evaluate.cases import Case, Evidence, Problem
 from rag.evaluate.evidence import PageSpan, locate
 from rag.evaluate.metrics.answers import Embed
@@ -170,6 +170,13 @@ class LibraryBench:
 
     def page_text(self, document: Document, page: int) -> str:
         return self._library.page(document.id, page).text
+
+    def page(self, name: str, number: int) -> Page:
+        """A page of a place's document. Raises NotFound."""
+        document = self.document(name)
+        if document is None:
+            raise NotFound(f"{name!r} is not among the documents.")
+        return self._library.page(document.id, number)
 
     def located(self, evidence: Evidence, document: Document) -> list[PageSpan]:
         return locate(evidence, document, self._library.catalog)

@@ -296,10 +296,15 @@ def _ask(run: Run, bench: Bench, case: Case, judge: Judge | None) -> Record:
     return record
 
 
+def as_found(search: Search, bench: Bench) -> tuple[Found, ...]:
+    """The hits of a search, best first, by the names of the bench's places."""
+    return tuple(_found(hit, bench.place) for hit in search.hits)
+
+
 def _searched(
     run: Run, bench: Bench, case: Case, record: Record, search: Search, seconds: float
 ) -> Record:
-    found = tuple(_found(hit, bench.place) for hit in search.hits)
+    found = as_found(search, bench)
     gold = record.gold
     blame: Blame = ""
     if gold is not None:

@@ -11,7 +11,8 @@ import numpy as np
 
 import rag
 from rag.embed import Embedder
-from rag.rerank import Reranker
+from rag.rerank import BUNDLED, Reranker
+from rag.settings import BUNDLED_RERANKER
 
 _BATCH = 64
 _MOST_KEYS = 500
@@ -108,15 +109,19 @@ class Scores:
             known |= found
         return [known[key] for key in keys]
 
+    def probability(self, score: float) -> float | None:
+        return self._inner.probability(score)
+
     def _key(self, query: str, passage: str) -> bytes:
         text = f"{self.name}\0{self._weights}\0{query}\0{passage}"
         return hashlib.sha256(text.encode()).digest()
 
 
 def weights_version(model: str) -> str:
-    """12 hex digits of a model folder's weights; "" for a name, which stands for one version."""
+    """12 hex digits of a re-ranker's weights; "" for a hub name, which stands for one version."""
     total = hashlib.sha256()
-    files = sorted(p for p in Path(model).rglob("*") if p.suffix in (".safetensors", ".onnx"))
+    folder = BUNDLED if model == BUNDLED_RERANKER else Path(model)
+    files = sorted(p for p in folder.rglob("*") if p.suffix in (".safetensors", ".onnx"))
     for path in files:
         total.update(path.read_bytes())
     return total.hexdigest()[:12] if files else ""

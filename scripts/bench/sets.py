@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -10,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench.cache import Vectors
+from bench.cache import Scores, Vectors, parser_version, weights_version
 
+from rag.embed import SentenceTransformerEmbedder
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
 from rag.evaluate.cases import Case
-from rag.evaluate.index import Cut, Index
+from rag.evaluate.index import Cut, Index, load_reranker
 from rag.evaluate.load import CaseSet, load
 from rag.evaluate.passage_bench import PassageBench
 from rag.evaluate.passages import passage_files
@@ -75,6 +77,26 @@ class Kitchen:
     reranker: Reranker | None
     parsed: Path
     """Holds a data folder for each set whose files have been read, by this version's parsers."""
+
+
+def kitchen(cache: Path, *, any_parser: bool = False, timed: bool = False) -> Kitchen:
+    """Models and settings (from the environment), with what `cache` has of earlier runs.
+
+    `any_parser`: pages of the last run, whatever the parsers have become since. `timed`: nothing
+    of the re-ranker comes from the cache; `Vectors.live` does the same for the embedder.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    settings = Settings.from_env({**os.environ, "FOOTNOTE_DATA": str(cache), "LLM_MODEL": "off"})
+    embedder = Vectors(cache / "vectors.db", SentenceTransformerEmbedder(settings.embedder))
+    reranker = load_reranker(settings)
+    if reranker is not None and not timed:
+        weights = weights_version(str(settings.reranker))
+        reranker = Scores(cache / "scores.db", reranker, weights)
+    parsed = cache / f"parsed-{parser_version()}"
+    if any_parser:
+        earlier = sorted(cache.glob("parsed-*"), key=lambda path: path.stat().st_mtime)
+        parsed = earlier[-1] if earlier else parsed
+    return Kitchen(settings, embedder, reranker, parsed)
 
 
 @contextmanager
