@@ -43,8 +43,9 @@ def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspac
     assert (hit.name, hit.keyword_rank, hit.dense_rank) == ("pump.md", 1, 1)
     assert hit.keyword_score is not None and hit.dense_score is not None
     assert hit.page_rank == 1
-    assert hit.fused_score == pytest.approx(2 / 11 + 3 / 11)
-    assert hit.rerank_score is None
+    assert hit.document_fit == 1
+    assert hit.fused_score == pytest.approx((2 / 11 + 3 / 11) * 1.5)
+    assert (hit.rerank_score, hit.probability) == (None, None)
 
 
 def test_a_document_can_be_found_by_its_name(library: Workspace):

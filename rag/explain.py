@@ -1,0 +1,47 @@
+"""Why a hit is there, in words: for people, computed only for the hits that are shown. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from rag.keyword import tokens
+from rag.retrieve import searched_text
+from rag.stop_words import content_words
+from rag.types import Hit
+
+_WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
+
+
+def matched_words(query: str, hit: Hit, language: str) -> tuple[str, ...]:
+    """The query's content words that stand in the hit's searched text, in any inflection.
+
+    As the query writes them and in its order, each once; `language` is the document's.
+    """
+    there = set(tokens(searched_text(hit.name, hit.chunk.heading, hit.chunk.text), language))
+    words = dict.fromkeys(_WORD.findall(query))
+    return tuple(word for word in words if content_words(word, language) & there)
+
+
+def reasons(query: str, hit: Hit, language: str) -> list[str]:
+    """Short sentences, the strongest reason first."""
+    found = []
+    if words := matched_words(query, hit, language):
+        found.append(f"It holds {', '.join(f'“{word}”' for word in words)}.")
+    if hit.probability is not None:
+        found.append(f"The re-ranker gives it a chance of {hit.probability:.0%} to answer.")
+    ranks = [
+        (hit.keyword_rank, "by its words"),
+        (hit.page_rank, "by its page's words"),
+        (hit.dense_rank, "by meaning"),
+    ]
+    placed = [f"{_ordinal(rank)} {how}" for rank, how in ranks if rank is not None]
+    if placed:
+        found.append(f"Found {', '.join(placed)}.")
+    if hit.document_fit == 1:
+        found.append("Its document's name and opening fit the question best.")
+    return found
+
+
+def _ordinal(rank: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
+    return f"{rank}{'th' if rank % 100 in (11, 12, 13) else ending}"

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from rag.explain import matched_words, reasons
+from rag.types import Chunk, Hit
+
+
+def hit(text: str, **scores: object) -> Hit:
+    chunk = Chunk("id", "doc", 1, 0, len(text), text)
+    return Hit(chunk, "pump manual.pdf", "", "page", **scores)  # type: ignore[arg-type]
+
+
+def test_the_words_are_those_of_the_question_in_any_inflection():
+    found = hit("The relief valves open at 4.2 bar.")
+    question = "At what pressure does the relief valve of the pump open?"
+    assert matched_words(question, found, "en") == ("relief", "valve", "pump", "open")
+
+
+def test_stop_words_are_no_reason():
+    assert matched_words("What is it?", hit("What it is"), "en") == ()
+
+
+def test_reasons_name_words_chance_and_ranks():
+    found = hit(
+        "The valve opens.", keyword_rank=2, page_rank=11, dense_rank=3, probability=0.82,
+        document_fit=1.0,
+    )  # fmt: skip
+    assert reasons("Which valve?", found, "en") == [
+        "It holds “valve”.",
+        "The re-ranker gives it a chance of 82% to answer.",
+        "Found 2nd by its words, 11th by its page's words, 3rd by meaning.",
+        "Its document's name and opening fit the question best.",
+    ]
+
+
+def test_a_stage_that_did_not_find_it_is_not_named():
+    assert reasons("x", hit("y", dense_rank=1), "en") == ["Found 1st by meaning."]
