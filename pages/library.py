@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui.adding import draw_adding
 from pages.ui.document import draw_document, show
 from pages.ui.locked import draw_locked
-from pages.ui.progress import draw_job
+from pages.ui.progress import draw_jobs
 from pages.ui.samples import draw_sample_button
 from pages.ui.sidebar import draw_state
 from pages.ui.start import workspace as get_workspace
@@ -44,12 +44,12 @@ def draw_table(documents: list[Document]) -> None:
         alt="The documents in the library with their state, size and language",
         column_config={
             "Open": st.column_config.ButtonColumn("", key="open_row", on_click=open_row),
-            "Name": st.column_config.TextColumn(width=240),
+            "Name": st.column_config.TextColumn(width=230),
             "State": st.column_config.MultiselectColumn(
                 options=["Ready", "Reading", "Waiting", "Failed"],
                 color=["green", "blue", "gray", "red"],
             ),
-            "Pages": st.column_config.TextColumn(width=100),
+            "Pages": st.column_config.TextColumn(width=90),
             "Notes": st.column_config.NumberColumn(help="What to know about how it was read."),
             "Added": st.column_config.DatetimeColumn(format="D MMM YYYY"),
         },
@@ -74,11 +74,11 @@ if document := chosen():
 else:
     st.title("Library")
     draw_adding(workspace)
-    draw_job(workspace)
+    draw_jobs(workspace)
     documents = workspace.documents()
     draw_locked(workspace, documents)
     draw_watched(workspace)
     if documents:
         draw_table(documents)
-    elif workspace.job is None or workspace.job.progress.finished:
+    elif all(job.progress.finished for job in workspace.jobs):
         draw_empty()

@@ -69,7 +69,7 @@ def papers(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_added_by_its_path(library, papers: Path):
-    choose(library, "By its path")
+    choose(library, "A folder by its path")
     library.text_input(key="path").set_value(f'"{papers}"')
     library.button(key="add_path").click()
     run(library)
@@ -84,7 +84,7 @@ def test_a_folder_is_added_by_its_path(library, papers: Path):
 )
 def test_a_path_that_adds_nothing_says_why(library, tmp_path: Path, path: str, told: str):
     (tmp_path / "empty").mkdir()
-    choose(library, "By its path")
+    choose(library, "A folder by its path")
     library.text_input(key="path").set_value(path.format(tmp_path))
     library.button(key="add_path").click()
     run(library)
@@ -94,13 +94,13 @@ def test_a_path_that_adds_nothing_says_why(library, tmp_path: Path, path: str, t
 def test_no_path_is_asked_for_where_others_can_reach_the_app(library, monkeypatch):
     monkeypatch.setattr("pages.ui.adding.st.get_option", lambda name: "0.0.0.0")
     run(library)
-    assert "By its path" not in library.segmented_control(key="way").options
+    assert "A folder by its path" not in library.segmented_control(key="way").options
 
 
 def test_a_folder_is_followed_until_that_is_stopped(library, papers: Path, monkeypatch):
     started: list[Watcher] = []
     monkeypatch.setattr(Watcher, "start", lambda self: started.append(self))
-    choose(library, "By its path")
+    choose(library, "A folder by its path")
     library.text_input(key="path").set_value(str(papers / "none"))
     library.button(key="watch_path").click()
     run(library)
@@ -136,7 +136,7 @@ def test_the_folder_that_a_variable_names_cannot_be_left_here(app, papers: Path,
     monkeypatch.setenv("FOOTNOTE_WATCH", str(papers))
     go(run(app), "library")
     assert app.button(key="stop_watching").disabled
-    choose(app, "By its path")
+    choose(app, "A folder by its path")
     assert app.button(key="watch_path").disabled
 
 
@@ -210,3 +210,19 @@ def test_the_report_tells_how_pages_were_read_and_shows_only_some(library, mixed
     run(library)
     assert library.subheader[0].value == "p. 2"
     assert "No text was found on this page" in words(library)
+
+
+def test_a_second_batch_does_not_hide_the_first(library):
+    library.file_uploader[0].upload("empty.txt", b"")
+    run(library)
+    added(library)
+    library.file_uploader[0].upload("note.txt", NOTE)
+    run(library)
+    added(library)
+    assert "'empty.txt' is empty" in words(library)
+    assert "1 file: 1 added" in words(library)
+    first = workspace(library).jobs[0]
+    library.button(key=f"dismiss_job_{id(first)}").click()
+    run(library)
+    assert "'empty.txt' is empty" not in words(library)
+    assert "1 file: 1 added" in words(library)

@@ -12,7 +12,7 @@ from rag.workspace import Workspace
 
 _FILES = "Files and ZIP archives"
 _FOLDER = "A whole folder"
-_PATH = "By its path"
+_PATH = "A folder by its path"
 
 
 def draw_adding(workspace: Workspace) -> None:
@@ -27,9 +27,10 @@ def draw_adding(workspace: Workspace) -> None:
         _draw_path(workspace)
         return
     _draw_uploader(workspace, directory=way == _FOLDER)
+    inside = " Folders inside the folder are taken too." if way == _FOLDER else ""
     st.caption(
-        "PDF, Word, PowerPoint, Excel, CSV, HTML, EPUB, Markdown, text and e-mail. They stay on "
-        "this computer."
+        f"PDF, Word, PowerPoint, Excel, CSV, HTML, EPUB, Markdown, text and e-mail.{inside} They "
+        "stay on this computer."
     )
 
 

@@ -24,8 +24,7 @@ def draw_locked(workspace: Workspace, documents: Sequence[Document]) -> None:
 
 
 def draw_password(workspace: Workspace, document: Document) -> None:
-    job = workspace.job
-    files = job.progress.files if job else ()
+    files = [file for job in workspace.jobs for file in job.progress.files]
     if any(file.document_id == document.id and not file.over for file in files):
         return  # being tried
     with st.form(f"unlock_{document.id}", clear_on_submit=True):

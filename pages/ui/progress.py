@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 import streamlit as st
 
-from pages.ui.words import many, plain
+from pages.ui.words import many, plain, shorten
+from rag.errors import NotFound
 from rag.job import FileProgress, Job, Progress
 from rag.workspace import Workspace
 
@@ -20,56 +22,83 @@ _SAME = 3
 """More files than this that fail for being of an unknown kind share a line."""
 
 
-def draw_job(workspace: Workspace) -> None:
-    """The job belongs to the workspace, so a refreshed browser finds it again."""
-    job = workspace.job
-    if job is None or st.session_state.get("dismissed_job") is job:
-        return
-    if job.progress.finished:
-        _draw_summary(job)
-    else:
-        st.fragment(_watch, run_every=1.0)(workspace, job, job.progress)
+def draw_jobs(workspace: Workspace) -> None:
+    """They belong to the workspace, so a refreshed browser finds them again."""
+    for job in workspace.jobs:
+        if not job.progress.finished:
+            st.fragment(_watch, run_every=1.0)(workspace, job, job.progress)
+        elif not _only_locked(job):
+            _draw_summary(workspace, job)
 
 
 def _watch(workspace: Workspace, job: Job, drawn: Progress) -> None:
     """`drawn` is what the rest of the page shows."""
     progress = job.progress
-    with st.container(border=True, key="job"):
+    with st.container(border=True):
         if workspace.models.state != "ready":
             st.caption(":shimmer[Loading the search models, once after each start]")
-        draw_files(progress)
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(tally(progress), width="stretch")
+            draw_all(progress)
             st.button(
-                "Cancel", icon=":material/close:", key="cancel_job", on_click=job.cancel, width=110
+                "Cancel",
+                icon=":material/close:",
+                key=f"cancel_job_{id(job)}",
+                on_click=job.cancel,
+                width=110,
             )
+        draw_working(progress)
     if over(progress) != over(drawn):
         st.rerun()  # the whole page: the table below has changed
 
 
-def draw_files(progress: Progress) -> None:
-    """A bar for all files, where there are several, and one for each that is worked on."""
-    count = len(progress.files)
-    if count > 1:
-        done = sum(1.0 if file.over else fraction(file) for file in progress.files)
-        st.progress(done / count, text=f"{over(progress):,} of {count:,} files done")
+def draw_all(progress: Progress) -> None:
+    """All files together."""
+    if len(progress.files) == 1:
+        st.caption(tally(progress), width="stretch")
+        return
+    done = sum(1.0 if file.over else fraction(file) for file in progress.files)
+    st.progress(done / len(progress.files), text=tally(progress))
+
+
+def draw_working(progress: Progress) -> None:
+    """A bar for each file that is worked on."""
     working = [f for f in progress.files if f.state in ("reading", "embedding")]
     for file in working[:_SHOWN]:
-        st.progress(fraction(file), text=f"{plain(file.name)} · {activity(file)}")
+        st.progress(fraction(file), text=f"{plain(shorten(file.name, 80))} · {activity(file)}")
 
 
-def _draw_summary(job: Job) -> None:
+def _draw_summary(workspace: Workspace, job: Job) -> None:
     progress = job.progress
-    lines = problems(progress)
+    lines = problems(Progress(tuple(f for f in progress.files if not _opened(workspace, f))))
     if job.skipped:
         lines.append(skipped(job.skipped))
     failed = any(file.state == "failed" for file in progress.files)
-    with st.container(border=True, key="job_summary"):
+    with st.container(border=True):
         with st.container(horizontal=True, vertical_alignment="center"):
             icon = "warning" if failed else "info" if progress.cancelled else "check_circle"
             st.markdown(f":material/{icon}: {tally(progress)}", width="stretch")
-            st.button("Dismiss", key="dismiss_job", type="tertiary", on_click=_dismiss, args=(job,))
+            st.button(
+                "Dismiss",
+                key=f"dismiss_job_{id(job)}",
+                type="tertiary",
+                on_click=workspace.dismiss,
+                args=(job,),
+            )
         draw_lines(lines)
+
+
+def _only_locked(job: Job) -> bool:
+    """A password was tried and was wrong: the field for another one says so."""
+    return [file.error_code for file in job.progress.files] == ["wrong_password"]
+
+
+def _opened(workspace: Workspace, file: FileProgress) -> bool:
+    """Whether a file that needed a password was given it since."""
+    if file.error_code not in ("password_required", "wrong_password"):
+        return False
+    with suppress(NotFound):
+        return workspace.catalog.document(file.document_id).state == "ready"
+    return False
 
 
 def draw_lines(lines: Sequence[str]) -> None:
@@ -83,10 +112,6 @@ def draw_lines(lines: Sequence[str]) -> None:
 
 def _listed(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _dismiss(job: Job) -> None:
-    st.session_state.dismissed_job = job
 
 
 def over(progress: Progress) -> int:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import streamlit as st
 
-from pages.ui.progress import draw_files, draw_lines, over
+from pages.ui.progress import draw_all, draw_lines, draw_working, over
 from pages.ui.words import many, plain
 from rag.watch import WatchStatus
 from rag.workspace import Workspace
@@ -41,7 +41,8 @@ def _draw(workspace: Workspace, drawn: tuple[int, int]) -> None:
         if status.error:
             st.error(plain(status.error), icon=":material/error:")
         if status.progress and not status.progress.finished:
-            draw_files(status.progress)
+            draw_all(status.progress)
+            draw_working(status.progress)
         st.caption(state(status))
         draw_lines([plain(problem) for problem in status.problems])
     if dealt_with(status) != drawn:
