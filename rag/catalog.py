@@ -7,21 +7,28 @@ replaces; a crash before that leaves every earlier document as it was.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
-import zlib
-from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
+from rag.catalog_rows import (
+    ADDED,
+    CHUNKS,
+    DOCUMENTS,
+    SCHEMA,
+    document_of,
+    dump,
+    insert,
+    pack,
+    page_of,
+    unpack,
+)
 from rag.errors import NotFound
 from rag.types import (
     Chunk,
     Document,
-    Heading,
     Page,
     PageKind,
     PageRepair,
@@ -31,45 +38,6 @@ from rag.types import (
     Word,
 )
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS documents (
-    id TEXT PRIMARY KEY, name TEXT NOT NULL, media_type TEXT NOT NULL, size INTEGER NOT NULL,
-    added TEXT NOT NULL, state TEXT NOT NULL, unit TEXT NOT NULL, page_count INTEGER NOT NULL,
-    language TEXT NOT NULL, warnings TEXT NOT NULL, error TEXT NOT NULL,
-    error_code TEXT NOT NULL DEFAULT ''
-);
-CREATE TABLE IF NOT EXISTS pages (
-    document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
-    number INTEGER NOT NULL, label TEXT NOT NULL, text TEXT NOT NULL, kind TEXT NOT NULL,
-    headings TEXT NOT NULL, words BLOB NOT NULL, repair TEXT NOT NULL DEFAULT '',
-    PRIMARY KEY (document_id, number)
-);
-CREATE TABLE IF NOT EXISTS chunks (
-    id TEXT PRIMARY KEY,
-    document_id TEXT NOT NULL REFERENCES documents(id) ON DELETE CASCADE,
-    page INTEGER NOT NULL, start INTEGER NOT NULL, "end" INTEGER NOT NULL, heading TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS chunks_of ON chunks (document_id, page, start);
-CREATE TABLE IF NOT EXISTS settings (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-"""
-
-# Columns that data folders made by earlier versions lack; both ways they come last.
-_ADDED = (
-    ("documents", "error_code", "TEXT NOT NULL DEFAULT ''"),
-    ("pages", "repair", "TEXT NOT NULL DEFAULT ''"),
-)
-
-# A chunk's text is not stored twice: it is a slice of its page.
-_CHUNKS = """
-SELECT c.id, c.document_id, c.page, c.start, c."end",
-       substr(p.text, c.start + 1, c."end" - c.start) AS text, c.heading
-FROM chunks c JOIN pages p ON p.document_id = c.document_id AND p.number = c.page
-"""
-_DOCUMENTS = """
-SELECT d.*, (SELECT count(*) FROM chunks c WHERE c.document_id = d.id) AS chunk_count
-FROM documents d
-"""
-
 
 class Catalog:
     """Thread-safe: each thread has its own connection, writers wait for each other."""
@@ -78,8 +46,8 @@ class Catalog:
         self._path = path
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
-        self._db.executescript(_SCHEMA)
-        for table, column, kind in _ADDED:
+        self._db.executescript(SCHEMA)
+        for table, column, kind in ADDED:
             if column not in {
                 row["name"] for row in self._db.execute(f"PRAGMA table_info({table})")
             }:
@@ -94,15 +62,15 @@ class Catalog:
 
     def documents(self) -> list[Document]:
         """Newest first, in any state."""
-        rows = self._db.execute(_DOCUMENTS + "ORDER BY d.added DESC, d.name")
-        return [_document(row) for row in rows]
+        rows = self._db.execute(DOCUMENTS + "ORDER BY d.added DESC, d.name")
+        return [document_of(row) for row in rows]
 
     def document(self, document_id: str) -> Document:
         """Raises NotFound."""
-        row = self._db.execute(_DOCUMENTS + "WHERE d.id = ?", (document_id,)).fetchone()
+        row = self._db.execute(DOCUMENTS + "WHERE d.id = ?", (document_id,)).fetchone()
         if row is None:
             raise NotFound(f"There is no document {document_id!r} in the library.")
-        return _document(row)
+        return document_of(row)
 
     def find(self, name_or_id: str) -> Document:
         """By id, by name, or by the start of an id (8 characters or more). Raises NotFound."""
@@ -128,7 +96,7 @@ class Catalog:
                 (
                     document.id, document.name, document.media_type, document.size,
                     document.added, document.state, document.unit, document.page_count,
-                    document.language, _dump(document.warnings), document.error,
+                    document.language, dump(document.warnings), document.error,
                     document.error_code,
                 ),
             )  # fmt: skip
@@ -145,7 +113,60 @@ class Catalog:
 
     def add_pages(self, pages: Sequence[ParsedPage], chunks: Sequence[Chunk]) -> None:
         with self._write() as db:
-            _insert(db, pages, chunks)
+            insert(db, pages, chunks)
+
+    def replace_page(self, parsed: ParsedPage, chunks: Sequence[Chunk]) -> list[str]:
+        """Put a page that was read again in the place of the stored one, with its chunks.
+
+        The page's repair is then done. Returns the ids of the chunks that went. Raises NotFound
+        when the document is gone, or no longer searchable.
+        """
+        page = parsed.page
+        place = (page.document_id, page.number)
+        with self._write() as db:
+            changed = db.execute(
+                "UPDATE pages SET text = ?, kind = ?, headings = ?, words = ?, repair = 'done'"
+                " WHERE document_id = ? AND number = ? AND EXISTS"
+                " (SELECT 1 FROM documents d WHERE d.id = document_id AND d.state = 'ready')",
+                (page.text, page.kind, dump(page.headings), pack(parsed.words), *place),
+            ).rowcount
+            if not changed:
+                raise NotFound(f"Page {page.number} of {page.document_id!r} is gone.")
+            old = db.execute("SELECT id FROM chunks WHERE document_id = ? AND page = ?", place)
+            replaced = [row["id"] for row in old]
+            db.execute("DELETE FROM chunks WHERE document_id = ? AND page = ?", place)
+            insert(db, [], chunks)
+        return replaced
+
+    def mark_repairs(
+        self, document_id: str, old: Sequence[PageRepair], new: PageRepair, page: int | None = None
+    ) -> None:
+        """Of one page, or of all pages, those that are `old` become `new`."""
+        marks = ",".join("?" * len(old))
+        with self._write() as db:
+            db.execute(
+                f"UPDATE pages SET repair = ? WHERE document_id = ? AND repair IN ({marks})"
+                " AND number = coalesce(?, number)",
+                (new, document_id, *old, page),
+            )
+
+    def due(self) -> dict[str, int]:
+        """Searchable document -> how many of its pages wait for text recognition."""
+        rows = self._db.execute(
+            "SELECT p.document_id, count(*) AS pages FROM pages p"
+            " JOIN documents d ON d.id = p.document_id"
+            " WHERE p.repair = 'due' AND d.state = 'ready'"
+            " GROUP BY p.document_id ORDER BY d.added"
+        )
+        return {row["document_id"]: row["pages"] for row in rows}
+
+    def settle(self, document_id: str, language: str, warnings: Sequence[Warning]) -> None:
+        """What is known of a document after its pages were read again."""
+        with self._write() as db:
+            db.execute(
+                "UPDATE documents SET language = ?, warnings = ? WHERE id = ?",
+                (language, dump(warnings), document_id),
+            )
 
     def publish(
         self, document_id: str, page_count: int, language: str, warnings: Sequence[Warning]
@@ -155,7 +176,7 @@ class Catalog:
             db.execute(
                 "UPDATE documents SET state = 'ready', page_count = ?, language = ?, warnings = ?,"
                 " error = '', error_code = '' WHERE id = ?",
-                (page_count, language, _dump(warnings), document_id),
+                (page_count, language, dump(warnings), document_id),
             )
             replaced = [
                 row["id"]
@@ -207,7 +228,7 @@ class Catalog:
             raise NotFound(
                 f"{document.name!r} has no {document.unit} {number}: it has {document.page_count}."
             )
-        return _page(row)
+        return page_of(row)
 
     def pages(self, document_id: str) -> list[Page]:
         rows = self._db.execute(
@@ -215,7 +236,7 @@ class Catalog:
             " WHERE document_id = ? ORDER BY number",
             (document_id,),
         )
-        return [_page(row) for row in rows]
+        return [page_of(row) for row in rows]
 
     def report(self, document_id: str) -> PageReport:
         """How each page was read; empty for a document without pages."""
@@ -244,18 +265,31 @@ class Catalog:
         row = self._db.execute(
             "SELECT words FROM pages WHERE document_id = ? AND number = ?", (document_id, number)
         ).fetchone()
-        return _unpack(row["words"]) if row else ()
+        return unpack(row["words"]) if row else ()
 
     def chunks(self, document_id: str) -> list[Chunk]:
         rows = self._db.execute(
-            _CHUNKS + 'WHERE c.document_id = ? ORDER BY c.page, c.start, c."end"', (document_id,)
+            CHUNKS + 'WHERE c.document_id = ? ORDER BY c.page, c.start, c."end"', (document_id,)
         )
         return [Chunk(**dict(row)) for row in rows]
+
+    def chunk_ids(self, document_id: str) -> set[str]:
+        rows = self._db.execute("SELECT id FROM chunks WHERE document_id = ?", (document_id,))
+        return {row["id"] for row in rows}
+
+    def versions(self, document_id: str) -> list[str]:
+        """The searchable documents of the same name, which this one will replace."""
+        rows = self._db.execute(
+            "SELECT o.id FROM documents o JOIN documents d ON d.name = o.name"
+            " WHERE d.id = ? AND o.id != d.id AND o.state = 'ready'",
+            (document_id,),
+        )
+        return [row["id"] for row in rows]
 
     def ready_chunks(self) -> Iterator[Chunk]:
         """The chunks of every searchable document."""
         rows = self._db.execute(
-            _CHUNKS + "JOIN documents d ON d.id = c.document_id WHERE d.state = 'ready'"
+            CHUNKS + "JOIN documents d ON d.id = c.document_id WHERE d.state = 'ready'"
         )
         return (Chunk(**dict(row)) for row in rows)
 
@@ -272,7 +306,7 @@ class Catalog:
         wanted = list(ids)
         marks = ",".join("?" * len(wanted))
         rows = self._db.execute(
-            f"{_CHUNKS} JOIN documents d ON d.id = c.document_id"
+            f"{CHUNKS} JOIN documents d ON d.id = c.document_id"
             f" WHERE d.state = 'ready' AND c.id IN ({marks})",
             wanted,
         )
@@ -332,55 +366,3 @@ class Catalog:
             db.execute("ROLLBACK")
             raise
         db.execute("COMMIT")
-
-
-def _insert(db: sqlite3.Connection, pages: Sequence[ParsedPage], chunks: Sequence[Chunk]) -> None:
-    db.executemany(
-        "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                p.page.document_id, p.page.number, p.page.label, p.page.text, p.page.kind,
-                json.dumps([asdict(h) for h in p.page.headings]), _pack(p.words),
-                "due" if p.due else "",
-            )
-            for p in pages
-        ),
-    )  # fmt: skip
-    db.executemany(
-        "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?)",
-        ((c.id, c.document_id, c.page, c.start, c.end, c.heading) for c in chunks),
-    )
-
-
-def _document(row: sqlite3.Row) -> Document:
-    fields = dict(row)
-    fields["warnings"] = tuple(Warning(**w) for w in json.loads(fields["warnings"]))
-    return Document(**fields)
-
-
-def _page(row: sqlite3.Row) -> Page:
-    fields = dict(row)
-    fields["headings"] = tuple(Heading(**h) for h in json.loads(fields["headings"]))
-    return Page(**fields)
-
-
-def _dump(warnings: Sequence[Warning]) -> str:
-    return json.dumps([asdict(w) for w in warnings])
-
-
-def _pack(words: Sequence[Word]) -> bytes:
-    """Six float32 a word, compressed: about 10 bytes. Offsets stay exact up to 2**24."""
-    flat = array("f")
-    for w in words:
-        flat.extend((w.start, w.end, w.x0, w.y0, w.x1, w.y1))
-    return zlib.compress(flat.tobytes(), 6) if flat else b""
-
-
-def _unpack(blob: bytes) -> tuple[Word, ...]:
-    if not blob:
-        return ()
-    flat = array("f")
-    flat.frombytes(zlib.decompress(blob))
-    return tuple(
-        Word(int(flat[i]), int(flat[i + 1]), *flat[i + 2 : i + 6]) for i in range(0, len(flat), 6)
-    )

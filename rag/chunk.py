@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from rag.types import Chunk, Heading, ParsedPage
+from rag.types import Chunk, Heading, Page, ParsedPage
 
 CountTokens = Callable[[Sequence[str]], list[int]]
 
@@ -78,7 +78,7 @@ def chunk(
             for a, b in _pack(page.text, start, end, count_tokens, max_tokens, overlap):
                 names = _column_names(page.text, a)
                 yield Chunk(
-                    id=chunk_id(page.document_id, page.number, a, b),
+                    id=chunk_id(page, a, b),
                     document_id=page.document_id,
                     page=page.number,
                     start=a,
@@ -92,9 +92,13 @@ def _trail(path: Sequence[Heading]) -> str:
     return " › ".join(h.title for h in path)
 
 
-def chunk_id(document_id: str, page: int, start: int, end: int) -> str:
-    """The same passage of the same bytes has the same id, so writing it twice changes nothing."""
-    return str(uuid.uuid5(_NAMESPACE, f"{document_id}/{page}/{start}/{end}"))
+def chunk_id(page: Page, start: int, end: int) -> str:
+    """The same passage of the same bytes has the same id, so writing it twice changes nothing.
+
+    Its words are part of that: what text recognition makes of a page gets ids of its own.
+    """
+    passage = f"{page.document_id}/{page.number}/{start}/{end}/{page.text[start:end]}"
+    return str(uuid.uuid5(_NAMESPACE, passage))
 
 
 def _column_names(text: str, start: int) -> str:

@@ -7,6 +7,7 @@ lets one process in, so one lock guards every call.
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -81,8 +82,22 @@ class VectorStore:
         """The chunks of a document that have a vector."""
         return {i for i, _ in self._scroll(self._of([document_id]))}
 
-    def document_ids(self) -> set[str]:
-        return {document for _, document in self._scroll(None)}
+    def by_document(self) -> dict[str, set[str]]:
+        """Document id -> the chunks that have a vector."""
+        found: dict[str, set[str]] = {}
+        for chunk, document in self._scroll(None):
+            found.setdefault(document, set()).add(chunk)
+        return found
+
+    def vectors(self, ids: Sequence[str]) -> dict[str, np.ndarray]:
+        """Chunk id -> its vector, of unit length; ids without one are left out."""
+        if not ids:
+            return {}
+        with self._lock:
+            points = self._client.retrieve(
+                self._collection, list(ids), with_payload=False, with_vectors=True
+            )
+        return {str(p.id): np.asarray(p.vector, dtype=np.float32) for p in points}
 
     def delete(self, document_ids: Iterable[str]) -> None:
         wanted = list(document_ids)
@@ -92,6 +107,14 @@ class VectorStore:
                     self._collection,
                     self._models.FilterSelector(filter=self._of(wanted)),
                     wait=True,
+                )
+
+    def delete_chunks(self, ids: Iterable[str]) -> None:
+        wanted: list[int | str | uuid.UUID] = list(ids)
+        if wanted:
+            with self._lock:
+                self._client.delete(
+                    self._collection, self._models.PointIdsList(points=wanted), wait=True
                 )
 
     def drop_others(self) -> None:

@@ -21,6 +21,7 @@ from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError
 from rag.history import History
 from rag.ingest import Engines, Ingester, Upload
 from rag.job import Job, Repair
+from rag.reconcile import reconcile
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from rag.embed import Embedder
     from rag.llm import LLM
     from rag.reader import Reader
-    from rag.store import VectorStore
     from rag.watch import Watcher, WatchStatus
 
 Engine = Literal["auto", "reader", "agent"]
@@ -185,20 +185,9 @@ class Workspace:
             top_k=settings.top_k,
             candidates=settings.candidates,
         )
-        self._reconcile(store)
-        return Engines(embedder, store, retriever)
-
-    def _reconcile(self, store: VectorStore) -> None:
-        """Make the vectors those of the catalog: after a crash, a deletion, another embedder."""
-        ready = {d.id: d for d in self.documents() if d.state == "ready"}
-        if store.count() == sum(d.chunk_count for d in ready.values()):
-            store.drop_others()
-            return
-        unfinished = {d.id for d in self.documents() if d.id not in ready}
-        store.delete(store.document_ids() - set(ready) - unfinished)
-        lacking = [d for d in ready.values() if len(store.ids(d.id)) < d.chunk_count]
-        if lacking:
+        if lacking := reconcile(self.catalog, store):
             self._job = self._ingester.resume(lacking)
+        return Engines(embedder, store, retriever)
 
     # Documents
 
@@ -269,7 +258,7 @@ class Workspace:
             raise FootnoteError(f"{document.name!r} is being indexed. Cancel that first.")
         self.catalog.delete(document_id)
         (self.settings.data / "files" / document_id).unlink(missing_ok=True)
-        # Vectors that are not open yet are put right when they are, see `_reconcile`.
+        # Vectors that are not open yet are put right when they are, see `reconcile`.
         if self._engines is not None:
             self._engines.retriever.invalidate()
             self._engines.store.delete([document_id])

@@ -37,9 +37,9 @@ def test_writing_again_replaces(store: VectorStore):
 
 def test_what_is_there_is_told_by_document(store: VectorStore):
     assert store.ids("doc1") == {A, B}
-    assert store.document_ids() == {"doc1", "doc2"}
+    assert set(store.by_document()) == {"doc1", "doc2"}
     store.delete(["doc1"])
-    assert store.document_ids() == {"doc2"}
+    assert set(store.by_document()) == {"doc2"}
 
 
 def test_vectors_survive_closing(tmp_path: Path):
