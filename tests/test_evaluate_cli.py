@@ -6,12 +6,13 @@ import json
 import pytest
 
 from rag.errors import EvaluationError
-from rag.evaluate import cli, kept
+from rag.evaluate import cli, command, kept
 from rag.evaluate.bench import LibraryBench
 from rag.evaluate.command import RUNS, evaluate_in
 from rag.evaluate.load import load
 from rag.evaluate.runs import RunStore
 from rag.ingest import Upload
+from rag.job import Repair
 from rag.llm import TextPiece
 from rag.settings import Settings
 
@@ -244,6 +245,22 @@ class TestPassages:
         embedder.embedded.clear()
         evaluate()
         assert embedder.embedded == []
+
+
+def test_text_recognition_in_the_background_is_waited_for(monkeypatch):
+    class Recognising:
+        left = 3
+
+        @property
+        def repairs(self):
+            self.left -= 1
+            state = "running" if self.left else "done"
+            return (Repair("id", "scan.pdf", state, pages_done=2 - self.left, pages_total=2),)
+
+    monkeypatch.setattr(command, "_POLL_S", 0)
+    workspace = Recognising()
+    command.settle(workspace)
+    assert workspace.left == 0
 
 
 class TestBadInput:

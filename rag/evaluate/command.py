@@ -29,6 +29,7 @@ RUNS = "runs"
 """The folder inside the data folder."""
 _SHOWN_PROBLEMS = 20
 _TELL_EVERY_S = 15
+_POLL_S = 0.5
 
 
 def evaluate(options: argparse.Namespace, settings: Settings) -> int:
@@ -235,11 +236,23 @@ def _ingest(workspace: Workspace, docs: Path) -> dict[str, str]:
     for file in job.progress.files:
         if file.state in ("failed", "cancelled"):
             _tell(f"{file.name}: {file.message}")
+    settle(workspace)
     return {
         name: file.document_id
         for (name, _), file in zip(files, job.progress.files, strict=True)
         if file.state not in ("failed", "cancelled")
     }
+
+
+def settle(workspace: Workspace) -> None:
+    """Waits for text recognition in the background: what is searched changes until it is over."""
+    last = time.monotonic()
+    while waiting := [r for r in workspace.repairs if r.state in ("waiting", "running")]:
+        if time.monotonic() - last >= _TELL_EVERY_S:
+            last = time.monotonic()
+            pages = sum(repair.pages_total - repair.pages_done for repair in waiting)
+            _tell(f"{pages} pages are still to be read by text recognition.")
+        time.sleep(_POLL_S)
 
 
 def _judge(settings: Settings, wanted: bool, begun: Run | None) -> Judge | None:

@@ -7,17 +7,20 @@ is indexed once, into a folder of its own beside the library.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from rag import chunk as chunking
 from rag.chunk import largest
 from rag.embed import Embedder
 from rag.errors import EvaluationError
 from rag.evaluate.index import Index
 from rag.rerank import Reranker
+from rag.retrieve import searched_text
 from rag.settings import Settings
 from rag.types import Document, Heading, Page, ParsedPage
 
@@ -118,9 +121,12 @@ def _page(document_id: str, number: int, passage: Passage) -> ParsedPage:
 
 
 def _digest(passages: Sequence[Passage], settings: Settings, embedder: Embedder) -> str:
+    """Changes with all that chunks and vectors depend on, so that no stale ones are used."""
     content = json.dumps(
         [
             _LAYOUT,
+            inspect.getsource(chunking),
+            inspect.getsource(searched_text),
             largest(settings.chunk_tokens, embedder.max_tokens),
             settings.chunk_overlap,
             [(passage.id, passage.title, passage.text) for passage in passages],

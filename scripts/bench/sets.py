@@ -16,6 +16,7 @@ from bench.cache import Scores, Vectors, parser_version, weights_version
 from rag.embed import SentenceTransformerEmbedder
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
 from rag.evaluate.cases import Case
+from rag.evaluate.command import settle
 from rag.evaluate.index import Cut, Index, load_reranker
 from rag.evaluate.load import CaseSet, load
 from rag.evaluate.passage_bench import PassageBench
@@ -145,6 +146,7 @@ def _library(source: Source, kitchen: Kitchen) -> Iterator[Workspace]:
         for file in job.progress.files:
             if file.state in ("failed", "cancelled"):
                 print(f"{source.name}: {file.name}: {file.message}", file=sys.stderr)
+        settle(workspace)
         yield workspace
     finally:
         workspace.close()
