@@ -56,6 +56,7 @@ page = st.navigation(
             title="Chat",
             icon=":material/forum:",
             default=True,
+            url_path="ask",  # never in the address bar, but "chat" would be taken otherwise
             help="Ask your documents; every answer shows the exact words it rests on.",
         ),
         st.Page(
