@@ -359,6 +359,8 @@ def _found(hit: Hit, place: Callable[[str, int], Place]) -> Found:
         dense_rank=hit.dense_rank,
         dense_score=hit.dense_score,
         page_rank=hit.page_rank,
+        document_fit=hit.document_fit,
         fused_score=hit.fused_score,
         rerank_score=hit.rerank_score,
+        probability=hit.probability,
     )

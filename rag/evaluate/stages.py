@@ -35,8 +35,10 @@ class Found:
     dense_rank: int | None = None
     dense_score: float | None = None
     page_rank: int | None = None
+    document_fit: float = 0.0
     fused_score: float = 0.0
     rerank_score: float | None = None
+    probability: float | None = None
 
     @property
     def place(self) -> Place:
