@@ -73,6 +73,8 @@ class Job:
         self.progress = Progress(tuple(FileProgress(n) for n in names))
         self.skipped: tuple[str, ...] = ()
         """Names of hidden and system files that came along and are no documents."""
+        self._lock = threading.Lock()
+        """Reading and embedding both report, each on a thread of its own."""
         self._cancel = threading.Event()
         self._done = threading.Event()
         if not names:
@@ -91,9 +93,17 @@ class Job:
         return self._done.wait(timeout_s)
 
     def update(self, index: int, **changes: object) -> None:
-        files = list(self.progress.files)
-        files[index] = replace(files[index], **changes)  # type: ignore[arg-type]
-        self.progress = Progress(tuple(files), self.cancelled)
+        with self._lock:
+            files = list(self.progress.files)
+            files[index] = replace(files[index], **changes)  # type: ignore[arg-type]
+            self.progress = Progress(tuple(files), self.cancelled)
+
+    def advance(self, index: int, chunks: int) -> None:
+        """So many more passages of the file are embedded."""
+        with self._lock:
+            files = list(self.progress.files)
+            files[index] = replace(files[index], chunks_done=files[index].chunks_done + chunks)
+            self.progress = Progress(tuple(files), self.cancelled)
 
     def close(self) -> None:
         self._done.set()

@@ -220,7 +220,8 @@ CRASH = textwrap.dedent(
     workspace = Workspace.open(Settings(data=Path({data!r})), embedder=Dies())
     files = [("one.txt", b"the first file"), ("two.txt", b"the second file"),
              ("three.txt", b"the third file")]
-    workspace.add_files([Upload(n, b) for n, b in files]).wait(60)
+    workspace.add_files([Upload(n, b) for n, b in files[:1]]).wait(60)
+    workspace.add_files([Upload(n, b) for n, b in files[1:]]).wait(60)
     """
 )
 
@@ -239,3 +240,66 @@ def test_a_killed_process_loses_no_file_and_the_next_start_resumes(tmp_path: Pat
     assert {h.name for h in workspace.search("file").hits} == {"one.txt", "two.txt", "three.txt"}
     assert workspace.engines().store.count() == 3
     workspace.close()
+
+
+def test_passages_of_a_changed_file_that_have_not_changed_are_not_embedded_again(
+    tmp_path: Path, make_pdf: MakePdf
+):
+    embedder = WordEmbedder()
+    workspace = Workspace.open(Settings(data=tmp_path / "d"), embedder=embedder)
+    pages = [[f"Page {n} is about pumps."] for n in range(6)]
+    run(workspace, Upload("a.pdf", make_pdf("one.pdf", pages)))
+    pages[3] = ["Page 3 is about valves."]
+    job = run(workspace, Upload("a.pdf", make_pdf("two.pdf", pages)))
+    found = workspace.search("valves").hits[0].chunk
+    vectors = workspace.engines().store.count()
+    workspace.close()
+    assert states(job) == ["replaced"]
+    assert len(embedder.embedded) == 7
+    assert (found.page, vectors) == (4, 6)
+
+
+def test_a_text_that_several_passages_share_is_embedded_once(tmp_path: Path, make_pdf: MakePdf):
+    embedder = WordEmbedder()
+    workspace = Workspace.open(Settings(data=tmp_path / "d"), embedder=embedder)
+    pdf = make_pdf("a.pdf", [["This page is intentionally left blank."]] * 3)
+    job = run(workspace, Upload("a.pdf", pdf))
+    vectors = workspace.engines().store.count()
+    workspace.close()
+    assert job.progress.files[0].chunks_done == vectors == 3
+    assert len(embedder.embedded) == 1
+
+
+def test_passages_that_the_embedder_cuts_off_are_counted(tmp_path: Path):
+    embedder = WordEmbedder()
+    embedder.count_tokens = lambda texts: [0 if t.startswith("the") else 999 for t in texts]
+    workspace = Workspace.open(Settings(data=tmp_path / "d"), embedder=embedder)
+    file = run(workspace, Upload("a.txt", b"the one passage")).progress.files[0]
+    workspace.close()
+    assert [w.code for w in file.warnings] == ["passages_cut"]
+    assert "1 of its passages" in file.warnings[0].message
+
+
+def test_the_version_that_is_replaced_stays_when_the_new_one_cannot_be_embedded(tmp_path: Path):
+    embedder = WordEmbedder()
+    workspace = Workspace.open(Settings(data=tmp_path / "d"), embedder=embedder)
+    run(workspace, Upload("a.txt", NOTE))
+    embedder.embed = lambda texts: 1 / 0
+    job = run(workspace, Upload("a.txt", b"something else"), Upload("b.txt", b"and more"))
+    del embedder.embed
+    found = workspace.search("spare key").hits
+    workspace.close()
+    assert states(job) == ["failed", "failed"]
+    assert "tried again at the next start" in job.progress.files[0].message
+    assert [h.chunk.text for h in found] == [NOTE.decode().strip()]
+    again = Workspace.open(Settings(data=tmp_path / "d"), embedder=embedder)
+    assert again.job is not None and again.job.wait(60)
+    assert {d.name: d.state for d in again.documents()} == {"a.txt": "ready", "b.txt": "ready"}
+    again.close()
+
+
+def test_a_batch_waits_for_the_one_before_it(workspace: Workspace):
+    first = workspace.add_files([Upload("a.txt", NOTE)])
+    second = workspace.add_files([Upload("b.txt", NOTE)])
+    assert first.wait(60) and second.wait(60)
+    assert states(first) + states(second) == ["indexed", "duplicate"]

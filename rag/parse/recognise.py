@@ -165,7 +165,7 @@ class Recogniser:
 
     def _width(self, crops: Sequence[np.ndarray], part: Sequence[int]) -> float:
         """Pixels of the widest, when all are 48 high; the model needs 320."""
-        widest = max(crops[i].shape[1] / crops[i].shape[0] for i in part)
+        widest: float = max(crops[i].shape[1] / crops[i].shape[0] for i in part)
         return max(320.0, 48 * widest)
 
     def _run(self, crops: Sequence[np.ndarray], part: Sequence[int]) -> np.ndarray:
