@@ -43,22 +43,21 @@ def pack(parts: Sequence[Part], budget: int, count: CountTokens) -> list[Message
     that has any: it is what the model has just asked for.
     """
     sources = [
-        (block.rank, -place, block)
+        (block.rank, place, block)
         for place, part in enumerate(parts)
         for block in part.blocks
         if block.source
     ]
     sizes = {block: count(block.text) for _, _, block in sources}
     over = sum(sizes.values()) - budget
-    kept_last = min((-place for _, place, _ in sources), default=0)
+    last = max((place for _, place, _ in sources), default=0)
     out: set[Block] = set()
-    for rank, place, block in sorted(sources, key=lambda s: (-s[0], -s[1])):
+    for rank, place, block in sorted(sources, key=lambda found: (-found[0], found[1])):
         if over <= 0:
             break
-        if rank == 0 and -place == -kept_last:
-            continue
-        out.add(block)
-        over -= sizes[block]
+        if rank > 0 or place < last:
+            out.add(block)
+            over -= sizes[block]
     return [_message(part, out) for part in parts]
 
 
