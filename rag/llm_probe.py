@@ -51,7 +51,7 @@ def probe(llm: LLM) -> Iterator[Check]:
     problem = _report(llm)
     yield Check("Tools", not problem, problem or "It can search and read as often as it needs to.")
     problem = _report(Plain(llm))
-    yield Check("JSON", not problem, problem or "It keeps to a form, where tool calls fail.")
+    yield Check("JSON", not problem, problem or "It can answer in JSON, should tool calls fail.")
 
 
 def _texts(llm: LLM) -> list[str]:

@@ -82,7 +82,25 @@ def test_a_message_of_several_lines_keeps_them():
 def test_a_step_says_what_was_done_with_what_and_how_long_it_took():
     line = step_line(Step("search", '{"query": "solar [x]"}', "8 passages, weak", seconds=0.052))
     assert line.startswith("- :material/search: **Searched**: 8 passages, weak · 52 ms")
-    assert r"solar \[x\]" in line
+    assert line.endswith(r":gray[query\: solar \[x\]]")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ('{"query": "x", "documents": ["a", "b"]}', "query: x · documents: a, b"),
+        ('{"query": "x", "documents": []}', "query: x"),
+        ('{"query": "x', '{"query": "x'),
+        ("[1]", "[1]"),
+    ],
+)
+def test_arguments_are_shown_in_words_and_broken_ones_as_they_are(arguments, shown):
+    line = step_line(Step("search", arguments)).replace("\\", "")
+    assert line.endswith(f":gray[{shown}]")
+
+
+def test_no_arguments_are_not_shown():
+    assert "gray" not in step_line(Step("list_documents", "{}"))
 
 
 def test_a_model_call_names_the_model_its_tokens_and_its_price():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 from pydantic import TypeAdapter
 
@@ -73,11 +75,26 @@ def step_line(step: Step) -> str:
         parts.append(f"\\${step.cost:.4f}")
     parts.append(seconds(step.seconds))
     line = f"- :material/{icon}: {' · '.join(parts)}"
-    if step.arguments:
-        line += f"  \n  :gray[{plain(_cut(step.arguments))}]"
+    if asked := _asked(step.arguments):
+        line += f"  \n  :gray[{plain(_cut(asked))}]"
     if step.error:
         line += f"  \n  :red[{plain(_cut(step.error))}]"
     return line
+
+
+def _asked(arguments: str) -> str:
+    """A tool's arguments in words; as they were written if they are not what they should be."""
+    try:
+        given = json.loads(arguments or "{}")
+    except ValueError:
+        return arguments
+    if not isinstance(given, dict):
+        return arguments
+    return " · ".join(f"{name}: {_value(value)}" for name, value in given.items() if value)
+
+
+def _value(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def quote_line(check: QuoteCheck) -> str:
