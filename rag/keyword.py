@@ -24,6 +24,8 @@ _STEMMERS = {
 }  # fmt: skip
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 _TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,]\d+)+|[^\W_{_CJK}]+")
+_YEAR = re.compile(r"(?<=[^\W\d_])(?=\d{4}(?!\d))|(?<=\d{4})(?<!\d{5})(?=[^\W\d_])")
+"""Between a year and the letters it is written together with: "FY2022", "2023Q4"."""
 _MARKS = re.compile(r"[\u0300-\u036f]")
 
 
@@ -35,11 +37,13 @@ def _stemmer(language: str) -> Stemmer.Stemmer:
 def tokens(text: str, language: str = "en") -> list[str]:
     """Stemmed tokens in reading order; `language` is ISO 639-1, unknown ones stem as English.
 
-    A number keeps its separators ("1,234.5" is one token) so that it matches only itself.
+    A number keeps its separators ("1,234.5" is one token) so that it matches only itself; a year
+    is a token of its own ("2023Q4" is two).
     """
     folded = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()
     # NFKD takes Hangul syllables apart; composing again keeps them one character each.
     folded = unicodedata.normalize("NFC", folded)
+    folded = _YEAR.sub(" ", folded)
     stem = _stemmer(language).stemWord
     found: list[str] = []
     for match in _TOKEN.finditer(folded):

@@ -21,6 +21,11 @@ def test_a_number_is_one_token():
     assert tokens("1,234.5 kWh in 2022") == ["1,234.5", "kwh", "in", "2022"]
 
 
+def test_a_year_written_together_with_letters_is_found_by_itself():
+    assert tokens("FY2022 and 2023Q4") == ["fy", "2022", "and", "2023", "q4"]
+    assert tokens("A12345b") == ["a12345b"]
+
+
 @pytest.mark.parametrize(
     ("text", "pairs"),
     [("東京都", ["東京", "京都"]), ("水", ["水"]), ("온라인", ["온라", "라인"])],
