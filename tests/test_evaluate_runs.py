@@ -14,10 +14,11 @@ from rag.evaluate.cases import Case
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet
 from rag.evaluate.metrics.retrieval import Gold
-from rag.evaluate.runner import RunJob, Task, execute, perform, plan
+from rag.evaluate.runner import execute, plan
 from rag.evaluate.runs import Record, Run, RunStore
 from rag.evaluate.scores import slices, summarise
 from rag.evaluate.stages import Found, stage_ranks
+from rag.evaluate.tasks import RunJob, Task, perform
 from rag.llm import TextPiece, Usage
 from rag.settings import Settings
 from rag.types import Answer, Chunk, Citation, Hit, Receipt, Rejection, Search

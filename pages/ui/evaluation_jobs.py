@@ -15,8 +15,9 @@ from rag.evaluate.ablate import Ablation
 from rag.evaluate.bench import LibraryBench
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet
-from rag.evaluate.runner import RunJob, Task, plan
+from rag.evaluate.runner import plan
 from rag.evaluate.runs import Mode, Run, RunStore
+from rag.evaluate.tasks import RunJob, Task
 from rag.evaluate.variants import BASE, opener, tasks
 from rag.workspace import Workspace
 

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from rag.errors import EvaluationError, NotFound
-from rag.evaluate import gates, kept, report
+from rag.evaluate import kept
 from rag.evaluate.ablate import Ablation
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
-from rag.evaluate.compare import compare
 from rag.evaluate.index import load_reranker
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet, load
+from rag.evaluate.output import Kept, list_lines, show, tell
 from rag.evaluate.passages import passage_files
-from rag.evaluate.runner import Progress, Task, perform, plan
-from rag.evaluate.runs import Record, Run, RunStore, dump_export, load_export
+from rag.evaluate.runner import Progress, plan
+from rag.evaluate.runs import Run, RunStore, load_export
+from rag.evaluate.tasks import Task, perform
 from rag.evaluate.variants import BASE, opener, tasks
 from rag.settings import Settings
 from rag.workspace import Workspace
@@ -36,8 +35,8 @@ def evaluate(options: argparse.Namespace, settings: Settings) -> int:
     """The exit code, see `cli`. Raises FootnoteError for what the user can mend."""
     cases = None if options.questions is None else load(options.questions)
     if cases is not None and cases.unreadable:
-        _tell(f"{options.questions} cannot be used as it is; nothing was asked:")
-        _list([str(problem) for problem in cases.unreadable], limit=None)
+        tell(f"{options.questions} cannot be used as it is; nothing was asked:")
+        list_lines([str(problem) for problem in cases.unreadable], limit=None)
         return 2
     if not options.docs.is_dir():
         raise EvaluationError(f"There is no folder {str(options.docs)!r} (--docs).")
@@ -69,7 +68,7 @@ def evaluate_in(
             limit=options.limit,
             judge=judge.model if judge else "",
         )
-        _list(run.problems, limit=_SHOWN_PROBLEMS)
+        list_lines(run.problems, limit=_SHOWN_PROBLEMS)
         place = (
             opener(bench, run, settings) if BASE in run.config else lambda tell: nullcontext(bench)
         )
@@ -79,10 +78,9 @@ def evaluate_in(
             for ablation in options.ablate
             if done.state == "finished" and _takes_runs(ablation, done)
         }
-    return _report(
+    return show(
         options,
-        done,
-        store.records(done.id),
+        (done, store.records(done.id)),
         earlier,
         {
             what: {value: (run, store.records(run.id)) for value, run in runs.items()}
@@ -102,10 +100,10 @@ def _perform(task: Task, cases: CaseSet, store: RunStore, judge: Judge | None) -
     try:
         done = perform(task, cases, store, judge=judge, on_progress=_progress())
     except KeyboardInterrupt:
-        _tell(f"What was asked is kept. Go on with: --resume {task.run.id}")
+        tell(f"What was asked is kept. Go on with: --resume {task.run.id}")
         raise
     if done.state == "stopped":
-        _tell(f"Stopped: {done.message} Go on with: --resume {done.id}")
+        tell(f"Stopped: {done.message} Go on with: --resume {done.id}")
     return done
 
 
@@ -128,75 +126,16 @@ def _try(
     model = judge.model if judge else ""
     for value, task in tasks(base, bench, cases, settings, ablation, model):
         if task is not None:
-            _tell(f"Asking with {task.run.label}.")
+            tell(f"Asking with {task.run.label}.")
         found[value] = base if task is None else _perform(task, cases, store, judge)
         if found[value].state != "finished":
             break
     if ablation.what == "chunk" and (cut := [v for v in ablation.values if v not in found]):
-        _tell(
+        tell(
             f"The embedder reads {bench.max_tokens} tokens: chunks of {', '.join(map(str, cut))} "
             f"were cut to {max(found)}."
         )
     return found
-
-
-def _report(
-    options: argparse.Namespace,
-    done: Run,
-    records: Mapping[str, Record],
-    earlier: tuple[Run, Mapping[str, Record]] | None,
-    tried: Mapping[str, Mapping[int, tuple[Run, Mapping[str, Record]]]],
-) -> int:
-    listed = list(records.values())
-    printed = report.results(done, listed)
-    tables = [report.table(done, listed)]
-    good = done.state == "finished"
-    for ablation in options.ablate:
-        if ablation.what == "stages":
-            printed["ablation"] = rows = report.ablation(done, listed)
-            tables.append(report.ablation_table(rows, done.top_k))
-        if ablation.what == "k":
-            printed["ablation_k"] = cuts = report.cuts(listed, ablation.values)
-            tables.append(report.rows_table("first", cuts))
-    for what, runs in tried.items():
-        good = good and all(run.state == "finished" for run, _ in runs.values())
-        printed[f"ablation_{what}_runs"] = values = report.tried((done, records), runs)
-        tables.append(report.rows_table("tokens" if what == "chunk" else "passages", values))
-    if earlier is not None:
-        try:
-            compared = compare(earlier, (done, records))
-        except EvaluationError as error:
-            _tell(str(error))
-            good = False
-        else:
-            printed["compare"] = report.comparison(compared)
-            tables.append(report.comparison_table(compared))
-    printed["gates"] = passed = _gates(options.gate, printed)
-    if options.out is not None:
-        _write(options.out, _rows(options.out, done, listed))
-    if options.export is not None:
-        _write(options.export, dump_export(done, listed))
-    output = "\n".join(tables) if options.table else json.dumps(printed, ensure_ascii=False)
-    sys.stdout.write(output + "\n")
-    return 0 if good and all(passed.values()) else 1
-
-
-def _gates(wanted: Sequence[gates.Gate], printed: Mapping[str, object]) -> dict[str, bool]:
-    """Gate -> kept; a missed one is told. An unknown metric is a gate that is missed."""
-    more = printed["more"]
-    assert isinstance(more, Mapping)
-    passed = {}
-    for gate in wanted:
-        try:
-            verdict = gates.check(gate, {**more, **printed})
-        except EvaluationError as error:
-            _tell(str(error))
-            passed[str(gate)] = False
-        else:
-            passed[str(gate)] = verdict.kept
-            if not verdict.kept:
-                _tell(f"Gate missed: {gate} (it is {verdict.value})")
-    return passed
 
 
 @contextmanager
@@ -229,13 +168,13 @@ def _ingest(workspace: Workspace, docs: Path) -> dict[str, str]:
             over = sum(file.over for file in job.progress.files)
             if over > told:
                 told = over
-                _tell(f"Indexed {over} of {len(files)} files.")
+                tell(f"Indexed {over} of {len(files)} files.")
     except KeyboardInterrupt:
         job.cancel()
         raise
     for file in job.progress.files:
         if file.state in ("failed", "cancelled"):
-            _tell(f"{file.name}: {file.message}")
+            tell(f"{file.name}: {file.message}")
     settle(workspace)
     return {
         name: file.document_id
@@ -251,7 +190,7 @@ def settle(workspace: Workspace) -> None:
         if time.monotonic() - last >= _TELL_EVERY_S:
             last = time.monotonic()
             pages = sum(repair.pages_total - repair.pages_done for repair in waiting)
-            _tell(f"{pages} pages are still to be read by text recognition.")
+            tell(f"{pages} pages are still to be read by text recognition.")
         time.sleep(_POLL_S)
 
 
@@ -264,9 +203,7 @@ def _judge(settings: Settings, wanted: bool, begun: Run | None) -> Judge | None:
     return Judge(LiteLLM(settings, temperature=0.0))
 
 
-def _earlier(
-    store: RunStore, options: argparse.Namespace, cases: CaseSet
-) -> tuple[Run, Mapping[str, Record]]:
+def _earlier(store: RunStore, options: argparse.Namespace, cases: CaseSet) -> Kept:
     """The run to compare with, looked up before anything is asked. Raises NotFound."""
     path = Path(options.compare)
     if path.is_file():
@@ -281,23 +218,6 @@ def _earlier(
     return found, store.records(found.id)
 
 
-def _rows(path: Path, done: Run, records: Sequence[Record]) -> bytes:
-    rows = [report.record(done, one) for one in records]
-    if path.suffix == ".jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
-
-
-def _write(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    except OSError as error:
-        raise EvaluationError(
-            f"{str(path)!r} cannot be written: {error.strerror}. The run itself is kept."
-        ) from error
-
-
 def _progress() -> Callable[[Progress], None]:
     last = time.monotonic()
 
@@ -307,11 +227,11 @@ def _progress() -> Callable[[Progress], None]:
             return
         last = time.monotonic()
         if progress.indexing:
-            _tell(f"Embedded {progress.indexing}.")
+            tell(f"Embedded {progress.indexing}.")
             return
         left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
         failed = f", {progress.errors} failed" if progress.errors else ""
-        _tell(f"Asked {progress.done} of {progress.total}{failed}{left}.")
+        tell(f"Asked {progress.done} of {progress.total}{failed}{left}.")
 
     return show
 
@@ -323,18 +243,6 @@ def _indexing() -> Callable[[str, int, int], None]:
         nonlocal last
         if time.monotonic() - last >= _TELL_EVERY_S:
             last = time.monotonic()
-            _tell(f"Indexed {done} of {total} chunks{' of ' + name if name else ''}.")
+            tell(f"Indexed {done} of {total} chunks{' of ' + name if name else ''}.")
 
     return show
-
-
-def _list(lines: Sequence[str], limit: int | None) -> None:
-    for line in lines[:limit]:
-        _tell(line)
-    if limit is not None and len(lines) > limit:
-        _tell(f"... and {len(lines) - limit} more; the run keeps all of them.")
-
-
-def _tell(message: str) -> None:
-    sys.stderr.write(message + "\n")
-    sys.stderr.flush()

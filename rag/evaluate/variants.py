@@ -16,8 +16,9 @@ from rag.evaluate.ablate import Ablation
 from rag.evaluate.bench import Bench
 from rag.evaluate.index import OnProgress
 from rag.evaluate.load import CaseSet
-from rag.evaluate.runner import Task, plan
+from rag.evaluate.runner import plan
 from rag.evaluate.runs import Mode, Run
+from rag.evaluate.tasks import Task
 from rag.settings import Settings
 
 BASE = "ablation_of"
