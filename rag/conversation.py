@@ -230,7 +230,10 @@ class Conversation:
                 f"LLM_COST could not be kept to: the price of {self._caller.model} is not known."
             )
         if made.grounded and made.unsupported and settings.llm_unsupported == "remove":
-            yield from self._notice(f"Left out: {made.unsupported} without a source.")
+            plural = "" if made.unsupported == 1 else "s"
+            yield from self._notice(
+                f"Left out: {made.unsupported} sentence{plural} without a source."
+            )
         if wanted := tongue.wrong(self._question, made.text):
             yield from self._notice(f"The question is in {tongue.name(wanted)}, the answer is not.")
         answer = agent_end.finished(

@@ -60,7 +60,7 @@ def stands_alone(question: str, history: Sequence[Turn]) -> bool:
     return (
         len(content_words(question)) > SHORT_QUESTION
         and not words & set(pointing)
-        and not _GOES_ON.match(question.strip())
+        and not _GOES_ON.match(question.strip(" ¿¡"))
     )
 
 

@@ -69,7 +69,7 @@ def outcomes(first: Sequence[QuoteCheck], second: Sequence[QuoteCheck]) -> tuple
     A quote that was found only in the second round repairs the failed one that it is most like;
     what failed in either round and is repaired by none is rejected.
     """
-    known = {check.quote for check in first}
+    known = {check.quote for check in first if check.outcome == "verified"}
     failed = [check for check in first if check.outcome == "rejected"]
     result: list[QuoteCheck] = []
     for check in second:

@@ -77,7 +77,7 @@ class Searcher:
 
 
 @contextmanager
-def answering(tmp_path, script, library=None, **settings):
+def answering(tmp_path, script, library=None, web=None, searcher=None, **settings):
     """An agent on a scripted server, and that server."""
     library = library or Library()
     with StubLLM(script) as stub:
@@ -89,14 +89,16 @@ def answering(tmp_path, script, library=None, **settings):
             **settings,
         )
         llm = LiteLLM(chosen, retry_waits_s=())
-        yield Agent(llm, Searcher(library), library, chosen), stub
+        yield Agent(llm, searcher or Searcher(library), library, chosen, web), stub
 
 
 def ask(tmp_path, script, question="What pressure does the boiler have?", **options):
     """The events of an answer, the answer, and the stub that was asked."""
     settings = options.pop("settings", {})
-    library = options.pop("library", None)
-    with answering(tmp_path, script, library, **settings) as (agent, stub):
+    parts = {name: options.pop(name, None) for name in ("library", "searcher", "searched_web")}
+    with answering(
+        tmp_path, script, parts["library"], parts["searched_web"], parts["searcher"], **settings
+    ) as (agent, stub):
         events = list(agent.answer(question, **options))
     assert isinstance(events[-1], Finished)
     return events, events[-1].answer, stub
@@ -105,3 +107,13 @@ def ask(tmp_path, script, question="What pressure does the boiler have?", **opti
 def results(stub, request):
     """The tool results in a request, oldest first."""
     return [m["content"] for m in stub.requests[request]["messages"] if m["role"] == "tool"]
+
+
+def opening(stub, request=0):
+    """The user's first message in a request."""
+    return next(m["content"] for m in stub.requests[request]["messages"] if m["role"] == "user")
+
+
+def steps(answer, kind):
+    """The steps of one kind in the trace."""
+    return [step for step in answer.receipt.steps if step.kind == kind]
