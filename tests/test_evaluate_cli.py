@@ -178,7 +178,7 @@ class TestReader:
         fewer = printed["ablation_k_runs"]["1"]
         assert "refusal_recall" in fewer["against"]
         run = RunStore(workspace.settings.data / RUNS).run(fewer["run"])
-        assert (run.config["answer_top_k"], run.label) == ("1", "1 passages")
+        assert (run.config["answer_top_k"], run.label) == ("1", "1 passage")
         assert printed["ablation_k_runs"]["8"]["run"] == printed["run"]
 
     def test_the_judge_is_named_with_its_prompts(self, evaluate, workspace, monkeypatch):

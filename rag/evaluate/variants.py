@@ -56,7 +56,8 @@ def tasks(
         if changed == settings:
             yield value, None
             continue
-        unit = "tokens a chunk" if ablation.what == "chunk" else "passages"
+        passages = "1 passage" if value == 1 else f"{value} passages"
+        label = f"{value} tokens a chunk" if ablation.what == "chunk" else passages
         run = plan(
             bench,
             cases,
@@ -64,7 +65,7 @@ def tasks(
             mode=base.mode,
             top_k=base.top_k,
             limit=base.limit,
-            label=f"{value} {unit}",
+            label=label,
             judge=judge,
         )
         run = replace(run, config={**run.config, BASE: base.id})

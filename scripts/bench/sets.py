@@ -76,8 +76,17 @@ class Kitchen:
     settings: Settings
     embedder: Vectors
     reranker: Reranker | None
-    parsed: Path
-    """Holds a data folder for each set whose files have been read, by this version's parsers."""
+    cache: Path
+    any_parser: bool
+    """Whether pages that earlier versions of the parsers read will do."""
+
+    def place(self, source: Source) -> Path:
+        """The data folder in which the set's files have been read, or will be."""
+        current = self.cache / f"parsed-{parser_version()}" / source.name
+        earlier = sorted(
+            self.cache.glob(f"parsed-*/{source.name}"), key=lambda path: path.stat().st_mtime
+        )
+        return earlier[-1] if self.any_parser and earlier else current
 
 
 def kitchen(cache: Path, *, any_parser: bool = False, timed: bool = False) -> Kitchen:
@@ -93,11 +102,7 @@ def kitchen(cache: Path, *, any_parser: bool = False, timed: bool = False) -> Ki
     if reranker is not None and not timed:
         weights = weights_version(str(settings.reranker))
         reranker = Scores(cache / "scores.db", reranker, weights)
-    parsed = cache / f"parsed-{parser_version()}"
-    if any_parser:
-        earlier = sorted(cache.glob("parsed-*"), key=lambda path: path.stat().st_mtime)
-        parsed = earlier[-1] if earlier else parsed
-    return Kitchen(settings, embedder, reranker, parsed)
+    return Kitchen(settings, embedder, reranker, cache, any_parser)
 
 
 @contextmanager
@@ -135,7 +140,7 @@ def _library(source: Source, kitchen: Kitchen) -> Iterator[Workspace]:
 
     What else it does to pages after a file is searchable (text recognition) is waited for.
     """
-    settings = replace(kitchen.settings, data=kitchen.parsed / source.name)
+    settings = replace(kitchen.settings, data=kitchen.place(source))
     workspace = Workspace.open(settings, embedder=kitchen.embedder)
     try:
         job = workspace.add_files([Upload(name, path) for name, path in folder_files(source.docs)])
