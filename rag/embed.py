@@ -7,6 +7,7 @@ so nothing is downloaded; its weights are checked against the official SHA-256 b
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -40,6 +41,13 @@ class Embedder(Protocol):
         ...
 
 
+E5_PROMPTS = {"query": "query: ", "document": "passage: "}
+"""What the E5 models were trained with (Wang et al., 2022, "Text Embeddings by Weakly-Supervised
+Contrastive Pre-training"); their model folders do not say it."""
+
+_E5 = re.compile(r"(?:^|[-_/])e5(?:[-_]|$)", re.IGNORECASE)
+
+
 class SentenceTransformerEmbedder:
     """Any sentence-transformers model; queries and documents get the model's own prompts.
 
@@ -58,6 +66,8 @@ class SentenceTransformerEmbedder:
             self._model = SentenceTransformer(
                 source, device="cpu", model_kwargs={"dtype": native_dtype()}
             )
+            if _E5.search(name) and not any(self._model.prompts.values()):
+                self._model.prompts = dict(E5_PROMPTS)
         except Exception as error:  # every loader below raises kinds of its own
             raise ModelError(
                 f"The embedding model {name!r} could not be loaded: {error}. Check the name, or "
