@@ -8,7 +8,7 @@ import pytest
 from rag.embed import SentenceTransformerEmbedder
 from rag.errors import ModelError
 
-SENTENCES = ["Where is the valve?", "Wo ist das Ventil?", "query passage : the valve is in the pump"]
+SENTENCES = ["Where is the valve?", "Wo ist das Ventil?", "query passage : valve of the pump"]
 
 
 def tiny_model(folder: Path) -> Path:
