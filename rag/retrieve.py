@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -19,6 +19,7 @@ from typing import Protocol
 from rag.catalog import Catalog
 from rag.embed import Embedder
 from rag.keyword import KeywordIndex, tokens
+from rag.mention import named
 from rag.rerank import Reranker
 from rag.stop_words import content_words
 from rag.store import VectorStore
@@ -47,7 +48,9 @@ _TABLE_MARKS = re.compile(r"\|(?:\s*:?-{3,}:?\s*\|)*")
 
 class Searcher(Protocol):
     def search(self, query: str, documents: Sequence[str] = (), top_k: int | None = None) -> Search:
-        """Best first. `documents` are document ids; empty means the whole library."""
+        """Best first. `documents` are document ids; empty means the whole library, or the documents
+        that the query names (`Search.implied`).
+        """
         ...
 
 
@@ -78,11 +81,13 @@ def fuse(rankings: Sequence[Sequence[str]], k: int = RRF_K) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """BM25 over chunks, over whole pages, and over the names and openings of documents."""
+    """BM25 over chunks, over whole pages, and over the names and openings of the documents."""
 
     chunks: KeywordIndex
     pages: KeywordIndex
-    documents: KeywordIndex
+    openings: KeywordIndex
+    documents: dict[str, Document]
+    """The searchable ones, by id."""
 
 
 class Retriever:
@@ -156,10 +161,13 @@ class Retriever:
 
         clock = time.perf_counter()
         words = self._indexes()
+        implied = not documents and len(words.documents) > 1
+        if implied:
+            documents = named(query, list(words.documents.values()))
         terms = self._terms(query)
         keyword = words.chunks.search(terms, depth, documents)
         pages = words.pages.search(terms, depth, documents)
-        fitting = words.documents.search(terms, len(words.documents), documents)
+        fitting = words.openings.search(terms, len(words.openings), documents)
         clock = _lap(seconds, "keyword", clock)
 
         vector = self._embedder.embed_query(query)
@@ -167,13 +175,13 @@ class Retriever:
         dense = self._store.search(vector, depth, documents)
         clock = _lap(seconds, "dense", clock)
 
-        hits = self._fused(keyword, dense, pages, fitting)
+        hits = self._fused(words.documents, keyword, dense, pages, fitting)
         clock = _lap(seconds, "fuse", clock)
 
         if self._reranker is not None:
             hits = self._rerank(self._reranker, query, hits)
             _lap(seconds, "rerank", clock)
-        return Search(query, tuple(hits), seconds, tuple(documents))
+        return Search(query, tuple(hits), seconds, tuple(documents), implied and bool(documents))
 
     def _terms(self, query: str) -> list[str]:
         """The query's content words in every language of the library; all words if it has none."""
@@ -182,7 +190,12 @@ class Retriever:
         return sorted(content) or [t for language in languages for t in tokens(query, language)]
 
     def _fused(
-        self, keyword: Ranking, dense: Ranking, pages: Ranking, fitting: Ranking
+        self,
+        documents: Mapping[str, Document],
+        keyword: Ranking,
+        dense: Ranking,
+        pages: Ranking,
+        fitting: Ranking,
     ) -> list[Hit]:
         """Hits by the fused rank of their page and their own, added, and weighed by document.
 
@@ -190,8 +203,8 @@ class Retriever:
         its whole text, which finds what a question's words are spread over.
         """
         # Documents that are deleted or not ready yet have no chunks here, and are not shown.
-        chunks = self._catalog.chunks_by_id([i for i, _ in (*keyword, *dense)])
-        documents = {d.id: d for d in self._catalog.documents()}
+        found = self._catalog.chunks_by_id([i for i, _ in (*keyword, *dense)])
+        chunks = {i: c for i, c in found.items() if c.document_id in documents}
         place = {i: _place(c.document_id, c.page) for i, c in chunks.items()}
         by_chunk = fuse([[i for i, _ in ranking if i in chunks] for ranking in (keyword, dense)])
         by_page = fuse(
@@ -220,7 +233,7 @@ class Retriever:
                 Hit(
                     chunk=chunk,
                     name=document.name,
-                    label=labels[chunk.document_id, chunk.page],
+                    label=labels.get((chunk.document_id, chunk.page), ""),
                     unit=document.unit,
                     dense_rank=dense_rank,
                     dense_score=dense_score,
@@ -269,7 +282,7 @@ class Retriever:
                             openings.append((d.id, d.id, words(d.id, d, opening)))
                 self._tokens = kept
                 self._languages = {d.language for d in documents.values()} or {"en"}
-                self._words = _Words(*map(KeywordIndex, (chunks, pages, openings)))
+                self._words = _Words(*map(KeywordIndex, (chunks, pages, openings)), documents)
             return self._words
 
 

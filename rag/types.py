@@ -179,6 +179,8 @@ class Search:
     seconds: Mapping[str, float] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     """Document ids searched; empty means all."""
+    implied: bool = False
+    """True when nobody chose `documents`: the query names them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,3 +137,17 @@ def test_stop_words_do_not_decide(workspace: Workspace):
 def test_a_query_of_stop_words_alone_is_searched_with_them(workspace: Workspace):
     assert workspace.add_files([Upload("a.txt", b"To be or not to be.")]).wait(60)
     assert workspace.search("to be or not to be").hits[0].keyword_rank == 1
+
+
+def test_a_document_that_the_question_names_is_searched_alone(workspace: Workspace):
+    texts = {"pump_manual.md": "The valve opens.", "ferry_guide.md": "The valve closes."}
+    workspace.add_files([Upload(n, t.encode()) for n, t in texts.items()]).wait(60)
+    ids = {d.name: d.id for d in workspace.documents()}
+    question = "What does the ferry guide say about the valve?"
+    found = workspace.search(question)
+    assert (found.documents, found.implied) == ((ids["ferry_guide.md"],), True)
+    assert {h.name for h in found.hits} == {"ferry_guide.md"}
+    chosen = workspace.search(question, list(ids.values()))
+    assert not chosen.implied
+    assert {h.name for h in chosen.hits} == set(ids)
+    assert not workspace.search("What about the valve?").implied
