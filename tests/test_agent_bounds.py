@@ -104,3 +104,44 @@ def test_a_model_too_slow_for_two_more_calls_must_finish_in_the_next(tmp_path, m
     assert llm.choices == [None, "finish"]
     assert (answer.text, answer.receipt.stopped_by) == ("No.", "seconds")
     assert answer.receipt.cost == 0.75
+
+
+# Money and the context
+
+
+def priced(cost):
+    """A search that costs this much."""
+    search = CallPiece(0, "a", "search", '{"query": "pump"}')
+    return [(0, search), (0, Stop("tool_calls")), (0, Usage(10, 1, cost))]
+
+
+def ask_priced(tmp_path, replies, **settings):
+    library = Library()
+    llm = Slow(Clock(), replies)
+    agent = Agent(llm, Searcher(library), library, Settings(data=tmp_path, **settings))
+    *_, last = agent.answer("Which pressure has the boiler?")
+    return last.answer, llm
+
+
+def test_the_cost_is_bounded(tmp_path):
+    answer, llm = ask_priced(tmp_path, [priced(0.02)] * 9, llm_cost=0.05)
+    assert answer.receipt.stopped_by == "cost"
+    assert llm.choices == [None, "finish"]
+    assert "$0.05 (LLM_COST)" in answer.text
+    assert answer.receipt.cost == 0.04
+
+
+def test_a_bound_on_the_cost_of_a_model_without_a_price_says_that_it_is_none(tmp_path):
+    answer, _ = ask_priced(tmp_path, [priced(None)] * 9, llm_cost=0.05, llm_rounds=2)
+    assert answer.receipt.stopped_by == "rounds"
+    assert answer.receipt.notices == (
+        "LLM_COST could not be kept to: the price of fake/slow is not known.",
+    )
+
+
+def test_a_bound_during_the_repair_round_keeps_what_was_found_at_first(tmp_path):
+    red = ("It is red.", "S1", "the boiler is painted bright red")
+    script = [finish([PRESSURE, red]), *[calls(("search", {"query": f"pump {n}"})) for n in "ab"]]
+    _, answer, _ = ask(tmp_path, script, settings={"llm_rounds": 3})
+    assert answer.receipt.stopped_by == "rounds"
+    assert answer.text == "The boiler runs at 15 bar [1]. It is red (unverified)."
