@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from pages.ui.adding import draw_adding
@@ -34,7 +36,18 @@ def draw_table(documents: list[Document]) -> None:
     def open_row() -> None:
         show(documents[st.session_state.open_row.row].id)
 
-    st.caption(many(len(documents), "document"))
+    failed = [d for d in documents if d.state == "failed" and not workspace.can_unlock(d)]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(many(len(documents), "document"), width="stretch")
+        if failed:
+            st.button(
+                f"Remove {len(failed):,} that failed",
+                key="clear_failed",
+                type="tertiary",
+                help="Takes them off this list. Nothing of them is kept.",
+                on_click=remove,
+                args=(failed,),
+            )
     st.dataframe(
         [{"Open": "Open", **row} for row in document_rows(documents)],
         hide_index=True,
@@ -54,6 +67,12 @@ def draw_table(documents: list[Document]) -> None:
             "Added": st.column_config.DatetimeColumn(format="D MMM YYYY"),
         },
     )
+
+
+def remove(documents: list[Document]) -> None:
+    for document in documents:
+        with suppress(NotFound):  # removed in another window
+            workspace.delete(document.id)
 
 
 def chosen() -> Document | None:

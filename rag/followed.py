@@ -23,13 +23,23 @@ Stamp = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Problem:
+    """A file, or a file of an archive, that could not be taken."""
+
+    name: str
+    message: str
+    code: str
+    """As in `FileError.code`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
     """A file as it was handed over, and what came of it."""
 
     stamp: Stamp
     owned: Mapping[str, str] = field(default_factory=dict)
     """The documents that it brought in, with the names it gives them; several for an archive."""
-    errors: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 class Followed:
@@ -72,14 +82,18 @@ class Followed:
             return  # it is taken again at another look
         earlier = self.records.get(name, Record((0, 0)))
         owned = {f.document_id: f.name for f in files if f.document_id and self._is_ours(name, f)}
-        errors = tuple(file.message for file in files if file.state == "failed")
-        if errors:
+        problems = tuple(
+            Problem(file.name, file.message, file.error_code)
+            for file in files
+            if file.state == "failed"
+        )
+        if problems:
             owned = {**earlier.owned, **owned}  # the last version that could be read stays
         if any(file.state == "replaced" for file in files):
             # Another file with the bytes of the old version has lost its document with it.
             for other in [n for n, r in self.records.items() if n != name and _share(r, earlier)]:
                 del self.records[other]
-        self.records[name] = Record(stamp, owned, errors)
+        self.records[name] = Record(stamp, owned, problems)
         self._orphans |= set(earlier.owned) - set(owned)
         self._interrupted.discard(name)
         self._stale = True
@@ -141,7 +155,8 @@ class Followed:
         self._interrupted = set(state["handed"])
         for name, record in state["files"].items():
             size, changed = record["stamp"]
-            self.records[name] = Record((size, changed), record["owned"], tuple(record["errors"]))
+            problems = tuple(Problem(**problem) for problem in record["problems"])
+            self.records[name] = Record((size, changed), record["owned"], problems)
 
 
 def _share(one: Record, other: Record) -> bool:

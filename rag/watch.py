@@ -17,7 +17,7 @@ from pathlib import Path
 from rag.catalog import Catalog
 from rag.dropin import distinct, is_junk, name_in, walk
 from rag.errors import FootnoteError
-from rag.followed import Followed, Stamp
+from rag.followed import Followed, Problem, Stamp
 from rag.ingest import Upload
 from rag.job import Job, Progress
 from rag.unzip import members
@@ -40,8 +40,8 @@ class WatchStatus:
     """Files that are still being written, or whose turn has not come."""
     progress: Progress | None = None
     """Of the files being indexed."""
-    problems: tuple[str, ...] = ()
-    """One line for each file or folder inside that could not be taken."""
+    problems: tuple[Problem, ...] = ()
+    """The files, and folders inside, that could not be taken."""
     error: str = ""
     """Why nothing can be followed at the moment."""
 
@@ -127,11 +127,11 @@ class Watcher:
             len(records),
             len(changed),
             self._job.progress if self._job else None,
-            (*problems, *(line for record in records.values() for line in record.errors)),
+            (*problems, *(p for record in records.values() for p in record.problems)),
             error,
         )
 
-    def _scan(self) -> tuple[dict[str, _Seen], tuple[str, ...], list[str]]:
+    def _scan(self) -> tuple[dict[str, _Seen], tuple[str, ...], list[Problem]]:
         """The files by their names in the folder, the folders that could not be looked into."""
         found = walk(self._folder, self._leave_out)
         seen = {}
@@ -142,7 +142,7 @@ class Watcher:
                 seen[name_in(self._folder, path)] = _Seen(path, stamp)
         hidden = tuple(name_in(self._folder, place) for place, _ in found.unreadable)
         problems = [
-            f"The folder {name!r} could not be looked into: {reason}."
+            Problem(name, f"The folder {name!r} could not be looked into: {reason}.", "unreadable")
             for name, (_, reason) in zip(hidden, found.unreadable, strict=True)
         ]
         return seen, hidden, problems

@@ -51,7 +51,7 @@ def test_an_archive_is_added_as_its_files_and_each_failure_is_a_line(library):
 
 
 def test_a_whole_folder_keeps_its_paths_in_the_names(library):
-    choose(library, "A whole folder")
+    choose(library, "Whole folder")
     library.file_uploader[0].upload("papers/inner/note.txt", NOTE)
     library.file_uploader[0].upload("papers/.git/config", b"x")
     run(library)
@@ -69,7 +69,7 @@ def papers(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_added_by_its_path(library, papers: Path):
-    choose(library, "A folder by its path")
+    choose(library, "Folder by path")
     library.text_input(key="path").set_value(f'"{papers}"')
     library.button(key="add_path").click()
     run(library)
@@ -84,7 +84,7 @@ def test_a_folder_is_added_by_its_path(library, papers: Path):
 )
 def test_a_path_that_adds_nothing_says_why(library, tmp_path: Path, path: str, told: str):
     (tmp_path / "empty").mkdir()
-    choose(library, "A folder by its path")
+    choose(library, "Folder by path")
     library.text_input(key="path").set_value(path.format(tmp_path))
     library.button(key="add_path").click()
     run(library)
@@ -94,13 +94,13 @@ def test_a_path_that_adds_nothing_says_why(library, tmp_path: Path, path: str, t
 def test_no_path_is_asked_for_where_others_can_reach_the_app(library, monkeypatch):
     monkeypatch.setattr("pages.ui.adding.st.get_option", lambda name: "0.0.0.0")
     run(library)
-    assert "A folder by its path" not in library.segmented_control(key="way").options
+    assert "Folder by path" not in library.segmented_control(key="way").options
 
 
 def test_a_folder_is_followed_until_that_is_stopped(library, papers: Path, monkeypatch):
     started: list[Watcher] = []
     monkeypatch.setattr(Watcher, "start", lambda self: started.append(self))
-    choose(library, "A folder by its path")
+    choose(library, "Folder by path")
     library.text_input(key="path").set_value(str(papers / "none"))
     library.button(key="watch_path").click()
     run(library)
@@ -117,7 +117,7 @@ def test_a_folder_is_followed_until_that_is_stopped(library, papers: Path, monke
     assert watcher.job.wait(20)
     watcher.look()
     run(library)
-    assert "2 files followed · last look" in words(library)
+    assert "2 files followed · 1 could not be read · last look" in words(library)
     assert "'papers/broken.pdf'" in words(library)
     assert "papers/note.txt" in set(library.dataframe[0].value["Name"])
 
@@ -136,7 +136,7 @@ def test_the_folder_that_a_variable_names_cannot_be_left_here(app, papers: Path,
     monkeypatch.setenv("FOOTNOTE_WATCH", str(papers))
     go(run(app), "library")
     assert app.button(key="stop_watching").disabled
-    choose(app, "A folder by its path")
+    choose(app, "Folder by path")
     assert app.button(key="watch_path").disabled
 
 
@@ -203,7 +203,7 @@ def test_the_report_tells_how_pages_were_read_and_shows_only_some(library, mixed
     (document,) = workspace(library).documents()
     library.query_params["document"] = document.id
     go(library, "library")
-    assert "**4 pages** · text 2 · no text 2" in words(library)
+    assert "**4 pages** · text 2 · no text 2" in [e.label for e in library.expander]
     kinds = library.button_group(key=f"kinds_{document.id}")
     assert kinds.options == ["Text 2", "No text 2"]
     kinds.set_value("empty")
@@ -226,3 +226,15 @@ def test_a_second_batch_does_not_hide_the_first(library):
     run(library)
     assert "'empty.txt' is empty" not in words(library)
     assert "1 file: 1 added" in words(library)
+
+
+def test_documents_that_failed_can_be_removed_together(library, locked_pdf: bytes):
+    for name, content in (("a.png", b"\x89PNG" + bytes(9)), ("l.pdf", locked_pdf), ("n.txt", NOTE)):
+        library.file_uploader[0].upload(name, content)
+    run(library)
+    added(library)
+    assert "3 documents" in words(library)
+    library.button(key="clear_failed").click()
+    run(library)
+    assert {d.name for d in workspace(library).documents()} == {"l.pdf", "n.txt"}
+    assert "clear_failed" not in [button.key for button in library.button]

@@ -14,6 +14,7 @@ import pytest
 
 from rag.catalog import Catalog
 from rag.errors import FootnoteError
+from rag.followed import Problem
 from rag.ingest import Upload
 from rag.job import Job
 from rag.settings import Settings
@@ -67,7 +68,9 @@ class Library:
         self.catalog.add(Document(document_id, upload.name, "", len(data), NOON.isoformat()))
         if data.startswith(b"BROKEN"):
             self.catalog.fail(document_id, "It is broken.", "corrupt")
-            job.update(index, state="failed", message=f"{upload.name!r} is broken.")
+            job.update(
+                index, state="failed", message=f"{upload.name!r} is broken.", error_code="corrupt"
+            )
             return
         replaced = self.catalog.publish(document_id, 1, "", ())
         job.update(index, state="replaced" if replaced else "indexed")
@@ -259,7 +262,8 @@ def test_a_file_that_fails_is_told_and_its_last_good_version_stays(
     write(papers / "a.txt", "BROKEN", at=2_000)
     look(watcher)
     assert library.ready == before
-    assert watcher.status.problems == ("'papers/a.txt' is broken.",)
+    (problem,) = watcher.status.problems
+    assert problem == Problem("papers/a.txt", "'papers/a.txt' is broken.", "corrupt")
     look(watcher)
     assert len(library.batches) == 2  # it is not tried again until it changes
     write(papers / "a.txt", "mended", at=3_000)
@@ -325,7 +329,7 @@ def test_a_folder_that_cannot_be_looked_into_keeps_its_documents(
     look(watcher)
     (papers / "inner").chmod(0o700)
     assert len(library.ready) == 2
-    assert "could not be looked into" in watcher.status.problems[0]
+    assert "could not be looked into" in watcher.status.problems[0].message
 
 
 def test_many_files_come_in_batches_one_at_a_time(library: Library, tmp_path: Path):
@@ -352,6 +356,7 @@ def test_the_next_start_knows_what_was_followed(watcher: Watcher, library: Libra
     again = watching(library, papers)
     look(again)
     assert len(library.batches) == 1
+    assert again.status.problems == ()
     assert set(library.ready) == {"papers/inner/b.txt"}
 
 

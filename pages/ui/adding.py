@@ -10,9 +10,9 @@ from rag.errors import FootnoteError
 from rag.ingest import Upload
 from rag.workspace import Workspace
 
-_FILES = "Files and ZIP archives"
-_FOLDER = "A whole folder"
-_PATH = "A folder by its path"
+_FILES = "Files and ZIPs"
+_FOLDER = "Whole folder"
+_PATH = "Folder by path"
 
 
 def draw_adding(workspace: Workspace) -> None:

@@ -24,7 +24,7 @@ _SAME = 3
 
 def draw_jobs(workspace: Workspace) -> None:
     """They belong to the workspace, so a refreshed browser finds them again."""
-    for job in workspace.jobs:
+    for job in reversed(workspace.jobs):  # what was added last stands first
         if not job.progress.finished:
             st.fragment(_watch, run_every=1.0)(workspace, job, job.progress)
         elif not _only_locked(job):

@@ -45,10 +45,10 @@ _COLORS = {
 def draw_report(document: Document, report: PageReport) -> tuple[int, ...]:
     """The counts and a choice among them; returns the pages to leaf through, all by default."""
     found = categories(report)
-    st.markdown(headline(report, document.unit))
+    everything = tuple(range(1, document.page_count + 1))
     if set(found) == {"text"}:
-        return tuple(range(1, document.page_count + 1))
-    with st.expander("Which pages, and what that means"):
+        return everything
+    with st.expander(headline(report, document.unit)):
         st.table(rows(report, document.unit), border="horizontal", width="content")
     chosen = st.pills(
         "Show only",
@@ -56,7 +56,7 @@ def draw_report(document: Document, report: PageReport) -> tuple[int, ...]:
         format_func=lambda kind: f"{_NAMES[kind]} {len(found[kind]):,}",
         key=f"kinds_{document.id}",
     )
-    return found[chosen] if chosen else tuple(range(1, document.page_count + 1))
+    return found[chosen] if chosen else everything
 
 
 def draw_badges(report: PageReport, number: int) -> None:

@@ -6,8 +6,9 @@ from datetime import datetime
 
 import streamlit as st
 
-from pages.ui.progress import draw_all, draw_lines, draw_working, over
+from pages.ui.progress import draw_all, draw_lines, draw_working, over, problems
 from pages.ui.words import many, plain
+from rag.job import FileProgress, Progress
 from rag.watch import WatchStatus
 from rag.workspace import Workspace
 
@@ -44,9 +45,18 @@ def _draw(workspace: Workspace, drawn: tuple[int, int]) -> None:
             draw_all(status.progress)
             draw_working(status.progress)
         st.caption(state(status))
-        draw_lines([plain(problem) for problem in status.problems])
+        draw_lines(told(status))
     if dealt_with(status) != drawn:
         st.rerun()
+
+
+def told(status: WatchStatus) -> list[str]:
+    """Markdown lines on what could not be taken."""
+    files = [
+        FileProgress(p.name, "failed", message=p.message, error_code=p.code)
+        for p in status.problems
+    ]
+    return problems(Progress(tuple(files)))
 
 
 def dealt_with(status: WatchStatus) -> tuple[int, int]:
@@ -59,6 +69,8 @@ def state(status: WatchStatus) -> str:
     if not status.looked:
         return "Looking into it for the first time"
     parts = [f"{many(status.followed, 'file')} followed"]
+    if status.problems:
+        parts.append(f"{len(status.problems):,} could not be read")
     if status.waiting:
         parts.append(f"{status.waiting:,} new or changed")
     seen = datetime.fromisoformat(status.looked).astimezone()
