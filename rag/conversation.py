@@ -164,7 +164,10 @@ class Conversation:
         faults: dict[str, str] = {}
         for call, arguments in zip(calls, parsed, strict=True):
             if isinstance(arguments, FinishArguments):
+                step = self._trace.begin("finish")
                 made = self._finisher.judge(call.arguments, last=last)
+                sent_back = made if isinstance(made, str) else ""
+                self._trace.end(step, self._finisher.summary, error=sent_back)
                 if isinstance(made, Draft):
                     return made
                 faults[call.id] = made

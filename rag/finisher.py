@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rag import repair, tongue
 from rag.draft import Draft, draft, quotes
 from rag.settings import Settings
@@ -27,6 +29,12 @@ class Finisher:
     def fallback(self) -> Draft | None:
         """The answer to show when the repair round comes to nothing."""
         return self.unrepaired if self.unrepaired and self.unrepaired.grounded else None
+
+    @property
+    def summary(self) -> str:
+        """In the trace: what became of the quotes so far."""
+        outcomes = Counter(check.outcome for check in self.checks)
+        return ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
 
     def judge(self, arguments: str, *, last: bool) -> Draft | str:
         """The answer, or what is wrong with it, for the model. `last`: no call is left to mend."""

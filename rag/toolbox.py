@@ -29,6 +29,8 @@ T = TypeVar("T")
 
 AT_ONCE = 4
 """Lookups that run at the same time."""
+LONGEST_WRITTEN = 1_000
+"""Characters of a call's arguments that the trace keeps."""
 
 REPEATED = (
     "You made this same call before, and its result still stands above. "
@@ -94,7 +96,10 @@ class Toolbox:
         self, calls: Sequence[Call], timeout_s: float
     ) -> Generator[Event, None, list[list[Block]]]:
         """What each call brought, in their order. `timeout_s` bounds a search of the web."""
-        steps = [self._trace.begin(_KINDS.get(c.name, "unknown"), c.written) for c in calls]
+        steps = [
+            self._trace.begin(_KINDS.get(call.name, "unknown"), call.written[:LONGEST_WRITTEN])
+            for call in calls
+        ]
         works = [self._checked(call, timeout_s) for call in calls]
         for call, work in zip(calls, works, strict=True):
             if isinstance(call.asked, SearchArguments) and not isinstance(work, str):

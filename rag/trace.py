@@ -16,6 +16,7 @@ _STAGES: dict[StepKind, str] = {
     "find_in_document": "read",
     "web_search": "web",
     "model": "model",
+    "finish": "verify",
 }
 
 

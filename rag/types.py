@@ -250,8 +250,8 @@ StepKind = Literal[
     "finish",
     "unknown",
 ]
-"""`rewrite`, `summary`, `expand` and `model` are calls of the model; the others are tools, of which
-`unknown` is one that the model made up."""
+"""`rewrite`, `expand` and `model` are calls of the model, `summary` is what it was told of a chat;
+the others are tools, of which `unknown` is one that the model made up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def test_the_receipt_is_complete(tmp_path):
     assert (receipt.llm_calls, receipt.prompt_tokens, receipt.completion_tokens) == (1, 300, 40)
     assert (receipt.quotes_verified, receipt.rejections, receipt.cost) == (1, (), None)
     assert receipt.stopped_by == ""
-    assert set(receipt.seconds) == {"search", "model", "total"}
+    assert set(receipt.seconds) == {"search", "model", "verify", "total"}
     assert receipt.seconds["total"] >= receipt.seconds["model"] > 0
 
 

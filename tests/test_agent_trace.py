@@ -22,7 +22,7 @@ def kinds(answer):
 
 def test_a_simple_question_searches_once(tmp_path):
     _, answer, _ = ask(tmp_path, [finish([PRESSURE])])
-    assert kinds(answer) == ["search", "model"]
+    assert kinds(answer) == ["search", "model", "finish"]
 
 
 def test_a_question_of_two_parts_searches_for_each(tmp_path):
@@ -50,7 +50,7 @@ def test_what_is_off_topic_is_refused_with_what_was_searched(tmp_path):
 
     _, answer, _ = ask(tmp_path, [refuse], "Who won the election?")
     assert answer.refused
-    assert kinds(answer) == ["search", "model"]
+    assert kinds(answer) == ["search", "model", "finish"]
     assert steps(answer, "search")[0].result == "0 passages, weak"
 
 
@@ -127,6 +127,7 @@ def test_every_step_is_kept_with_its_arguments_times_and_tokens(tmp_path):
         ("list_documents", "3 documents"),
         ("unknown", ""),
         ("model", "finish"),
+        ("finish", "2 verified"),
     ]
     assert trace[3].repeated
     assert trace[4].arguments == '{"document": "boiler", "page": 2}'
@@ -136,7 +137,7 @@ def test_every_step_is_kept_with_its_arguments_times_and_tokens(tmp_path):
     assert (model.model, model.prompt_tokens, model.completion_tokens) == ("openai/stub", 300, 40)
     assert [step.at for step in trace] == sorted(step.at for step in trace)
     assert all(step.seconds >= 0 for step in trace)
-    assert list(answer.receipt.seconds) == ["search", "model", "read", "total"]
+    assert list(answer.receipt.seconds) == ["search", "model", "read", "verify", "total"]
     assert answer.receipt.prompts == prompt.version()
 
 
@@ -145,6 +146,15 @@ def test_a_model_call_that_fails_is_in_the_trace_with_its_error(tmp_path):
     script = [finish([PRESSURE, red]), Reply(status=401, error="Bad key")]
     _, answer, _ = ask(tmp_path, script)
     assert "refused the API key" in steps(answer, "model")[1].error
+
+
+def test_a_round_of_repair_is_in_the_trace_with_what_was_sent_back(tmp_path):
+    red = ("It is red.", "S1", "the boiler is painted bright red")
+    _, answer, _ = ask(tmp_path, [finish([PRESSURE, red]), finish([PRESSURE, WATER])])
+    first, second = steps(answer, "finish")
+    assert first.result == "1 verified, 1 rejected"
+    assert "the boiler is painted bright red" in first.error
+    assert (second.result, second.error) == ("1 verified, 1 repaired", "")
 
 
 def test_an_answer_survives_being_stored_as_json(tmp_path):
