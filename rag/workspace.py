@@ -21,6 +21,7 @@ from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError
 from rag.history import History
 from rag.ingest import Engines, Ingester, Upload
 from rag.job import Job, Repair
+from rag.ocr_lane import OcrLane
 from rag.reconcile import reconcile
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
@@ -109,6 +110,7 @@ class Workspace:
         self._job: Job | None = None
         self._jobs: tuple[Job, ...] = ()
         self._watcher: Watcher | None = None
+        self._ocr: OcrLane | None = None
         self._ingester = Ingester(
             self.catalog,
             settings.data / "files",
@@ -116,7 +118,19 @@ class Workspace:
             chunk_tokens=settings.chunk_tokens,
             chunk_overlap=settings.chunk_overlap,
             max_file_mb=settings.max_file_mb,
+            recognises=settings.ocr is not None,
+            on_ready=self._recognise,
         )
+        if settings.ocr is not None:
+            self._ocr = OcrLane(
+                self.catalog,
+                settings.data / "files",
+                self.engines,
+                self._ingester.idle,
+                language=settings.ocr,
+                chunk_tokens=settings.chunk_tokens,
+                chunk_overlap=settings.chunk_overlap,
+            )
         unfinished = [d for d in self.documents() if d.state in ("queued", "indexing")]
         if unfinished:
             self._begin(self._ingester.resume(unfinished))
@@ -125,6 +139,8 @@ class Workspace:
         if self._watcher is not None:
             self._watcher.stop(cancel=False)  # its files are resumed by the next start
         self._ingester.close()
+        if self._ocr is not None:
+            self._ocr.close()  # the pages that are due are read after the next start
         with self._loading:  # a warm-up under way would open the vectors again behind us
             self._closed = True
             if self._engines is not None:
@@ -143,6 +159,7 @@ class Workspace:
             def load() -> None:
                 with suppress(FootnoteError):  # kept in `models`, raised to whoever needs them
                     self.engines()
+                    self.recognise()
                 if self.settings.llm_model:  # 4 s that the first answer would have to wait
                     from rag.llm import load_litellm
 
@@ -237,7 +254,33 @@ class Workspace:
 
         Empty while it is off or nothing needs it.
         """
-        return ()
+        return self._ocr.repairs if self._ocr is not None else ()
+
+    def recognise(self) -> None:
+        """Go on with the pages that an earlier run left due; new documents need no call.
+
+        For the app, which lives long enough; `warm_up` does it.
+        """
+        for document_id in self.catalog.due():
+            self._recognise(document_id)
+
+    def cancel_repair(self, document_id: str) -> None:
+        """Leave its remaining pages as they are, until `repair_again`."""
+        if self._ocr is not None:
+            self._ocr.cancel(document_id)
+
+    def repair_again(self, document_id: str) -> None:
+        """Recognise the pages that were declined or failed; nothing happens where it is off."""
+        if self._ocr is not None:
+            self._ocr.again(document_id)
+
+    def wait_for_repairs(self, timeout_s: float | None = None) -> bool:
+        """True when no page is left for text recognition."""
+        return self._ocr is None or self._ocr.wait(timeout_s)
+
+    def _recognise(self, document_id: str) -> None:
+        if self._ocr is not None:
+            self._ocr.add(document_id)
 
     def report(self, document_id: str) -> PageReport:
         """How each of its pages was read. Raises NotFound."""
@@ -257,6 +300,8 @@ class Workspace:
         if busy and document.state in ("queued", "indexing"):
             raise FootnoteError(f"{document.name!r} is being indexed. Cancel that first.")
         self.catalog.delete(document_id)
+        if self._ocr is not None:
+            self._ocr.drop(document_id)
         (self.settings.data / "files" / document_id).unlink(missing_ok=True)
         # Vectors that are not open yet are put right when they are, see `reconcile`.
         if self._engines is not None:
@@ -292,13 +337,15 @@ class Workspace:
             return None
         from rag.highlight import render
 
-        return render(
-            self.original(document_id),
-            number,
-            self.catalog.words(document_id, number),
-            citation.start if citation else 0,
-            citation.end if citation else 0,
-        )
+        start, end = 0, 0
+        if citation is not None:
+            text = self.catalog.page(document_id, number).text
+            start, end = citation.start, citation.end
+            if text[start:end] != citation.quote:  # the page was read again since
+                start = max(0, text.find(citation.quote))
+                end = start + len(citation.quote) if citation.quote in text else start
+        words = self.catalog.words(document_id, number)
+        return render(self.original(document_id), number, words, start, end)
 
     def storage_bytes(self) -> int:
         return sum(f.stat().st_size for f in self.settings.data.rglob("*") if f.is_file())

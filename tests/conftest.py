@@ -51,7 +51,7 @@ def shared() -> Path:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Iterator[Workspace]:
     """A whole workspace on an empty data folder; only the embedding model is a stand-in."""
-    opened = Workspace.open(Settings(data=tmp_path / "data"), embedder=WordEmbedder())
+    opened = Workspace.open(Settings(data=tmp_path / "data", ocr=None), embedder=WordEmbedder())
     yield opened
     opened.close()
 
@@ -68,6 +68,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("OLLAMA_API_BASE", "http://127.0.0.1:9")  # whatever runs on this computer
     monkeypatch.setenv("FOOTNOTE_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("FOOTNOTE_OCR", "off")
     monkeypatch.setattr(
         Workspace, "open", classmethod(lambda cls, s: OPEN(s, embedder=WordEmbedder()))
     )

@@ -196,7 +196,7 @@ def test_the_content_counts_more_than_the_name(entry: dict[str, Any], name: str)
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     data = tmp_path_factory.mktemp("corpus") / "data"
-    opened = Workspace.open(Settings(data=data), embedder=WordEmbedder())
+    opened = Workspace.open(Settings(data=data, ocr=None), embedder=WordEmbedder())
     yield opened
     opened.close()
 

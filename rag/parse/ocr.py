@@ -175,7 +175,7 @@ def by_column(lines: Sequence[Line]) -> list[Line]:
                     break
                 if all(is_prose(part) for part in found):
                     end = i + 1
-            while end < len(strips) and end - at > 1 and _heads(strips[end - 1], strips[end - 2]):
+            while end - at > 1 and _stands_apart(strips[end - 1], strips[end - 2]):
                 end -= 1
             if end - at > 1:
                 band = [line for strip in strips[at:end] for line in strip]
@@ -185,8 +185,8 @@ def by_column(lines: Sequence[Line]) -> list[Line]:
     return ordered
 
 
-def _heads(strip: Sequence[Line], above: Sequence[Line]) -> bool:
-    """Whether a line stands apart from the columns above it, as a heading of what follows does."""
+def _stands_apart(strip: Sequence[Line], above: Sequence[Line]) -> bool:
+    """Whether a line below columns belongs to none of them: a footer, a heading of what follows."""
     gap = strip[0].y0 - max(line.y1 for line in above)
     return len(strip) == 1 and gap > 0.5 * strip[0].height
 

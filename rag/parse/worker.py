@@ -18,21 +18,23 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from rag.errors import Cancelled, FileError
-from rag.parse import Parsed, open_file
-from rag.parse.unlock import unlock
+from rag.parse import Parsed
+from rag.parse.child import FileRequest, PageRequest
+from rag.types import ParsedPage
 
 TIMEOUT_S = 120.0
 """Longest silence of the child: it sends every page as soon as it is read."""
-MEMORY_BYTES = 6 * 2**30
-"""Address space of the child (Linux and macOS)."""
 _POLL_S = 0.1
+_CHILD = "from rag.parse.child import main; main()"
 
 
 class ParseWorker:
     """One file at a time; not thread-safe. A context manager."""
 
-    def __init__(self, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, timeout_s: float = TIMEOUT_S, *, background: bool = False) -> None:
+        """`background`: the child leaves the processor to everything else."""
         self._timeout_s = timeout_s
+        self._background = background
         self._child: subprocess.Popen[bytes] | None = None
         self._replies: queue.Queue[Any] = queue.Queue(maxsize=64)
 
@@ -64,13 +66,7 @@ class ParseWorker:
 
         With a password, an encrypted PDF is first replaced by its decrypted copy.
         """
-        child = self._started()
-        assert child.stdin is not None
-        try:
-            pickle.dump((str(path), name, document_id, password), child.stdin)
-            child.stdin.flush()
-        except OSError:
-            raise self._crashed(name) from None
+        self._ask(name, FileRequest(path, name, document_id, password))
         parsed: Parsed = self._next(name, cancelled)
         return Parsed(
             parsed.media_type,
@@ -79,6 +75,30 @@ class ParseWorker:
             parsed.warnings,
             self._pages(name, cancelled),
         )
+
+    def read_page(
+        self,
+        path: Path,
+        name: str,
+        document_id: str,
+        number: int,
+        language: str,
+        cancelled: Callable[[], bool],
+    ) -> ParsedPage:
+        """As `ocr.read_page`; also raises FileError("timeout" | "unreadable") and Cancelled."""
+        self._ask(name, PageRequest(path, name, document_id, number, language))
+        page: ParsedPage = self._next(name, cancelled)
+        self._next(name, cancelled)  # the end of the reply
+        return page
+
+    def _ask(self, name: str, request: FileRequest | PageRequest) -> None:
+        child = self._started()
+        assert child.stdin is not None
+        try:
+            pickle.dump(request, child.stdin)
+            child.stdin.flush()
+        except OSError:
+            raise self._crashed(name) from None
 
     def _pages(self, name: str, cancelled: Callable[[], bool]) -> Iterator[Any]:
         while (page := self._next(name, cancelled)) is not None:
@@ -121,7 +141,7 @@ class ParseWorker:
             self.close()
             self._replies = queue.Queue(maxsize=64)
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "rag.parse.worker"],
+                [sys.executable, "-c", _CHILD, *(["background"] * self._background)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 cwd=Path(__file__).parents[2],
@@ -142,57 +162,3 @@ def _receive(pipe: BinaryIO, replies: queue.Queue[Any]) -> None:
             replies.put(pickle.load(pipe))
     except (EOFError, OSError, ValueError, pickle.UnpicklingError):
         replies.put(_Gone())
-
-
-def _serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """For each request: a Parsed without pages, each page, None; or an exception instead."""
-
-    def send(value: object) -> None:
-        pickle.dump(value, replies, protocol=pickle.HIGHEST_PROTOCOL)
-        replies.flush()
-
-    while True:
-        try:
-            path, name, document_id, password = pickle.load(requests)
-        except EOFError:
-            return
-        try:
-            if password is not None:
-                unlock(Path(path), name, password)
-            parsed = open_file(Path(path), name, document_id)
-            send(
-                Parsed(parsed.media_type, parsed.unit, parsed.page_count, parsed.warnings, iter(()))
-            )
-            for page in parsed.pages:
-                send(page)
-            send(None)
-        except FileError as error:
-            send(error)
-        except (MemoryError, RecursionError):
-            send(FileError("too_large", f"{name!r} needs too much memory. Split it."))
-        except Exception as error:  # a parser's own fault: one line, the batch goes on
-            send(
-                FileError(
-                    "unreadable",
-                    f"{name!r} could not be read ({type(error).__name__}: {error}). "
-                    "Try to re-save it.",
-                )
-            )
-
-
-def _limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows has no address space limit
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-
-
-if __name__ == "__main__":
-    import os
-
-    _limit_memory()
-    # Parsers print; the pipe must carry only replies.
-    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    _serve(sys.stdin.buffer, output)

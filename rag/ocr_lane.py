@@ -1,0 +1,244 @@
+"""The slow lane: pages of searchable documents that only their picture can tell, read one by one.
+
+A document can be searched from its plain text first; each page that needs it is then recognised
+and put in the place of the stored one. What is left when the app ends goes on at the next start,
+because the catalog knows the pages that are due.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from rag.catalog import Catalog
+from rag.chunk import chunk, largest
+from rag.errors import Cancelled, FileError, NotFound
+from rag.indexing import Engines
+from rag.job import Repair
+from rag.language import detect_language
+from rag.page_notes import CODES, page_notes
+from rag.parse.worker import ParseWorker
+from rag.retrieve import searched_text
+from rag.types import Document, Page, ParsedPage
+
+_LOOK_S = 0.2
+_SAMPLE_CHARACTERS = 20_000
+
+
+class OcrLane:
+    """Works on one page at a time, on a thread of its own, while `may_work` is set."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        files: Path,
+        engines: Callable[[], Engines],
+        may_work: threading.Event,
+        *,
+        language: str,
+        chunk_tokens: int,
+        chunk_overlap: int,
+    ) -> None:
+        """`may_work` is not set while files are being indexed: they go first. `language` as in
+        `ocr.read_page`."""
+        self._catalog = catalog
+        self._files = files
+        self._engines = engines
+        self._may_work = may_work
+        self._language = language
+        self._chunk_tokens = chunk_tokens
+        self._chunk_overlap = chunk_overlap
+        self._worker = ParseWorker(background=True)
+        self._repairs: dict[str, Repair] = {}
+        self._changed = threading.Condition()
+        self._closing = False
+        self._thread: threading.Thread | None = None
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        with self._changed:
+            return tuple(self._repairs.values())
+
+    def add(self, document_id: str) -> None:
+        """The pages of this document that are due; nothing happens when there are none."""
+        with suppress(NotFound):
+            name = self._catalog.document(document_id).name
+            due = len(self._catalog.report(document_id).repairs.get("due", ()))
+            if not due:
+                return
+            with self._changed:
+                known = self._repairs.pop(document_id, None)
+                if known is not None and not known.over:
+                    self._repairs[document_id] = known
+                    return
+                self._repairs[document_id] = Repair(document_id, name, "waiting", 0, due)
+                self._changed.notify_all()
+                if self._thread is None and not self._closing:
+                    self._thread = threading.Thread(target=self._run, name="ocr", daemon=True)
+                    self._thread.start()
+
+    def cancel(self, document_id: str) -> None:
+        """Its remaining pages are left as they are, until `again`."""
+        self._catalog.mark_repairs(document_id, ("due",), "declined")
+        self.drop(document_id)
+        self._settle(document_id)
+
+    def again(self, document_id: str) -> None:
+        """Read the pages that were left, or that could not be read."""
+        self._catalog.mark_repairs(document_id, ("declined", "failed"), "due")
+        self.add(document_id)
+
+    def drop(self, document_id: str) -> None:
+        """Stop working on a document, because it is gone."""
+        repair = self._repairs.get(document_id)
+        if repair is not None and not repair.over:
+            self._update(document_id, state="cancelled")
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """True when nothing is left to do."""
+        with self._changed:
+            return self._changed.wait_for(
+                lambda: all(r.over for r in self._repairs.values()), timeout_s
+            )
+
+    def close(self) -> None:
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join(timeout=30)
+        self._worker.close()
+
+    def _run(self) -> None:
+        while (document_id := self._next()) is not None:
+            try:
+                self._read(document_id)
+            except Exception as error:  # disk full, a model that cannot be loaded
+                self._update(document_id, state="failed", message=str(error))
+
+    def _next(self) -> str | None:
+        with self._changed:
+            while not self._closing:
+                for repair in self._repairs.values():
+                    if repair.state == "waiting":
+                        return repair.document_id
+                self._changed.wait()
+        return None
+
+    def _read(self, document_id: str) -> None:
+        failures = 0
+        message = ""
+        for number in self._catalog.report(document_id).repairs.get("due", ()):
+            if not self._turn(document_id):
+                return
+            found = False
+            try:
+                found = self._read_page(document_id, number)
+            except (Cancelled, NotFound):
+                self.drop(document_id)
+                return
+            except FileError as error:  # of this page only
+                self._catalog.mark_repairs(document_id, ("due",), "failed", number)
+                failures += 1
+                message = str(error)
+            self._advance(document_id, found)
+        self._settle(document_id)
+        repair = self._repairs[document_id]
+        failed = failures == repair.pages_total
+        self._update(document_id, state="failed" if failed else "done", message=message)
+
+    def _turn(self, document_id: str) -> bool:
+        """Waits while files are being indexed; False when this document is to be left."""
+        while not self._is_stopped(document_id):
+            if self._may_work.wait(_LOOK_S):
+                self._update(document_id, state="running")
+                return not self._is_stopped(document_id)
+            self._update(document_id, state="waiting")
+        return False
+
+    def _is_stopped(self, document_id: str) -> bool:
+        return self._closing or self._repairs[document_id].over
+
+    def _read_page(self, document_id: str, number: int) -> bool:
+        """Whether words were found, and the page was replaced."""
+        document = self._catalog.document(document_id)
+        old = self._catalog.page(document_id, number)
+        parsed = self._worker.read_page(
+            self._files / document_id,
+            document.name,
+            document_id,
+            number,
+            self._language,
+            lambda: self._is_stopped(document_id),
+        )
+        parsed = replace(parsed, page=replace(parsed.page, label=old.label))
+        if not is_better(parsed.page, old):
+            self._catalog.mark_repairs(document_id, ("due",), "done", number)
+            return False
+        self._replace(document, parsed)
+        return True
+
+    def _replace(self, document: Document, parsed: ParsedPage) -> None:
+        """New vectors, the page, then the old vectors go: a search always finds either page."""
+        engines = self._engines()
+        size = largest(self._chunk_tokens, engines.embedder.max_tokens)
+        chunks = list(chunk([parsed], engines.embedder.count_tokens, size, self._chunk_overlap))
+        ids = [c.id for c in chunks]
+        if chunks:
+            texts = [searched_text(document.name, c.heading, c.text) for c in chunks]
+            engines.store.upsert(document.id, ids, engines.embedder.embed(texts))
+        try:
+            with engines.retriever.changing():
+                replaced = self._catalog.replace_page(parsed, chunks)
+        except NotFound:
+            engines.store.delete_chunks(ids)
+            raise
+        engines.store.delete_chunks(set(replaced) - set(ids))
+
+    def _settle(self, document_id: str) -> None:
+        """What can be said of the document now that pages of it have been read."""
+        with suppress(NotFound):
+            document = self._catalog.document(document_id)
+            report = self._catalog.report(document_id)
+            notes = page_notes(
+                report,
+                document.unit,
+                document.page_count,
+                has_text=document.chunk_count > 0,
+                recognises=True,
+            )
+            warnings = (*(w for w in document.warnings if w.code not in CODES), *notes)
+            if document.language or not report.kinds.get("ocr"):
+                self._catalog.settle(document_id, document.language, warnings)
+                return
+            pages = (p.text for p in self._catalog.pages(document_id))
+            language = detect_language("\n".join(pages)[:_SAMPLE_CHARACTERS])
+            with self._engines().retriever.changing():  # words are stemmed by it
+                self._catalog.settle(document_id, language, warnings)
+
+    def _advance(self, document_id: str, found: bool) -> None:
+        repair = self._repairs[document_id]
+        self._update(
+            document_id, pages_done=repair.pages_done + 1, pages_read=repair.pages_read + found
+        )
+
+    def _update(self, document_id: str, **changes: object) -> None:
+        """A repair that is over stays so."""
+        with self._changed:
+            repair = self._repairs[document_id]
+            if not repair.over:
+                self._repairs[document_id] = replace(repair, **changes)  # type: ignore[arg-type]
+                self._changed.notify_all()
+
+
+def is_better(new: Page, old: Page) -> bool:
+    """Whether a page that was read from its picture should take the place of the stored one.
+
+    A layer of badly recognised text stays where the picture gives less than half as many words.
+    """
+    if new.kind != "ocr":
+        return False
+    return old.kind != "noisy" or 2 * len(new.text.split()) >= len(old.text.split())
