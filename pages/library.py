@@ -10,6 +10,7 @@ from pages.ui.adding import draw_adding
 from pages.ui.document import draw_document, show
 from pages.ui.locked import draw_locked
 from pages.ui.progress import draw_jobs
+from pages.ui.repairs import draw_repairs
 from pages.ui.samples import draw_sample_button
 from pages.ui.sidebar import draw_state
 from pages.ui.start import workspace as get_workspace
@@ -97,6 +98,7 @@ else:
     documents = workspace.documents()
     draw_locked(workspace, documents)
     draw_watched(workspace)
+    draw_repairs(workspace)
     if documents:
         draw_table(documents)
     elif all(job.progress.finished for job in workspace.jobs):

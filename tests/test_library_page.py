@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from rag.job import Repair
 from rag.watch import Watcher
+from rag.workspace import Workspace
 from tests.app import go, run, words, workspace
 
 NOTE = b"The spare key is under the third pot."
@@ -226,6 +228,24 @@ def test_a_second_batch_does_not_hide_the_first(library):
     run(library)
     assert "'empty.txt' is empty" not in words(library)
     assert "1 file: 1 added" in words(library)
+
+
+def test_reading_pictures_in_the_background_can_be_stopped(library, mixed_pdf: bytes, monkeypatch):
+    library.file_uploader[0].upload("mixed.pdf", mixed_pdf)
+    run(library)
+    added(library)
+    (document,) = workspace(library).documents()
+    repair = Repair(document.id, "mixed.pdf", "running", 1, 2)
+    going = [repair]
+    monkeypatch.setattr(Workspace, "repairs", property(lambda self: tuple(going)))
+    monkeypatch.setattr(Workspace, "cancel_repair", lambda self, name: going.clear())
+    run(library)
+    assert "Reading pages that are pictures" in words(library)
+    library.query_params["document"] = document.id
+    go(library, "library")
+    library.button(key=f"stop_repair_{document.id}").click()
+    run(library)
+    assert f"stop_repair_{document.id}" not in [button.key for button in library.button]
 
 
 def test_documents_that_failed_can_be_removed_together(library, locked_pdf: bytes):

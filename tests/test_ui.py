@@ -12,6 +12,7 @@ from pages.ui import marked
 from pages.ui.connection import key_for
 from pages.ui.markup import TAGS, tree
 from pages.ui.progress import activity, fraction, problems, skipped, tally
+from pages.ui.repairs import progress, unread
 from pages.ui.report import headline, ranges, rows
 from pages.ui.words import (
     about,
@@ -25,7 +26,7 @@ from pages.ui.words import (
     streaming,
     summary,
 )
-from rag.job import FileProgress, Progress
+from rag.job import FileProgress, Progress, Repair
 from rag.place import place
 from rag.settings import Settings
 from rag.types import Citation, Document, PageKind, PageReport, Receipt, Rejection, Search, Warning
@@ -344,6 +345,25 @@ def test_the_report_says_which_pages_are_meant():
 def test_every_kind_of_page_has_a_name_and_a_meaning():
     kinds = dict.fromkeys(get_args(PageKind), (1,))
     assert len(rows(PageReport(kinds, (), {}), "page")) == len(kinds)
+
+
+@pytest.mark.parametrize(
+    ("repairs", "off", "told"),
+    [
+        ({"done": (1,)}, False, ""),
+        ({"due": (1, 2)}, False, "2 pages will be read"),
+        ({"due": (1,), "declined": (2,)}, True, "2 pages could be read by text recognition"),
+        ({"declined": (1,), "failed": (2,)}, False, "was stopped, or failed, on 2 pages"),
+    ],
+)
+def test_pages_that_text_recognition_left_are_told(repairs, off, told):
+    said = unread(PageReport({"empty": (1, 2)}, (), repairs), off=off)
+    assert told in said
+    assert bool(told) == bool(said)
+
+
+def test_the_progress_of_text_recognition_counts_pages():
+    assert progress(Repair("d", "a.pdf", "running", 3, 12)) == "3 of 12 pages re-read"
 
 
 def test_many_ranges_are_counted():

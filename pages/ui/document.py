@@ -9,6 +9,7 @@ import streamlit as st
 from pages.ui import marked
 from pages.ui.evaluation_from_page import draw_making
 from pages.ui.locked import draw_password
+from pages.ui.repairs import draw_repair
 from pages.ui.report import draw_badges, draw_report
 from pages.ui.words import about, plain
 from rag.place import page_place
@@ -52,6 +53,7 @@ def draw_document(workspace: Workspace, document: Document) -> None:
     for warning in document.warnings:
         _draw_warning(document, warning)
     report = workspace.report(document.id)
+    draw_repair(workspace, document, report)
     number = _draw_pager(document, draw_report(document, report))
     page = workspace.page(document.id, number)
     with st.container(horizontal=True, vertical_alignment="center"):
