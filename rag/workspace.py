@@ -203,7 +203,7 @@ class Workspace:
             candidates=settings.candidates,
         )
         if lacking := reconcile(self.catalog, store):
-            self._job = self._ingester.resume(lacking)
+            self._begin(self._ingester.resume(lacking))
         return Engines(embedder, store, retriever)
 
     # Documents
