@@ -21,6 +21,8 @@ from rag.types import Document, Finished, Hit, Notice
 
 if TYPE_CHECKING:
     from rag.dropin import DropIn
+    from rag.job import FileProgress
+    from rag.workspace import Workspace
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -69,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         sub.add_argument("--document", action="append", default=[], metavar="NAME|ID")
     search.add_argument("--top-k", type=int, default=None, metavar="N")
     ask.add_argument("--engine", choices=("auto", "reader", "agent"), default="auto")
+    ask.add_argument("--web", action="store_true", help="let the model search the web, too")
     evaluate = command("eval", evaluation.run, "Score retrieval or answers.", as_json=False)
     evaluation.add_arguments(evaluate)
     return parser
@@ -93,7 +96,8 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
                     print(f"{line}. {file.message}".rstrip(". ") + ".", file=sys.stderr)
             if over:
                 break
-        files = job.progress.files
+        _wait_for_repairs(workspace)
+        files = [_settled(workspace, file) for file in job.progress.files]
     finally:
         workspace.close()
     for upload, file in zip(found.uploads, files, strict=True):
@@ -115,6 +119,30 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
             for warning in file.warnings:
                 print(f"  {file.name}: {warning.message}", file=sys.stderr)
     return 1 if any(f.state == "failed" for f in files) else 0
+
+
+def _wait_for_repairs(workspace: Workspace) -> None:
+    """Ctrl-C leaves the rest to the next start of the app; what was indexed stays."""
+    done: dict[str, int] = {}
+    over = False
+    while not over:
+        over = workspace.wait_for_repairs(0.2)
+        for repair in workspace.repairs:
+            if repair.pages_done > done.get(repair.document_id, 0):
+                done[repair.document_id] = repair.pages_done
+                print(
+                    f"{repair.name}: text recognition, {repair.pages_done} of "
+                    f"{repair.pages_total} pages.",
+                    file=sys.stderr,
+                )
+
+
+def _settled(workspace: Workspace, file: FileProgress) -> FileProgress:
+    """As it is after text recognition."""
+    if file.state not in ("indexed", "replaced"):
+        return file
+    document = workspace.catalog.document(file.document_id)
+    return replace(file, warnings=document.warnings, chunks_done=document.chunk_count)
 
 
 def _found(paths: Sequence[Path], settings: Settings) -> DropIn:
@@ -204,7 +232,8 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     workspace = Workspace.open(settings)
     try:
         scope = _scope(workspace, options)
-        for event in workspace.ask(options.question, scope, engine=options.engine):
+        asked = workspace.ask(options.question, scope, engine=options.engine, web=options.web)
+        for event in asked:
             if isinstance(event, Notice):
                 print(event.message, file=sys.stderr)
             if isinstance(event, Finished):
@@ -217,6 +246,8 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     print(answer.text)
     for n, c in enumerate(answer.citations, start=1):
         print(f'[{n}] {c.name}, {c.unit} {c.page}: "{" ".join(c.quote.split())}"')
+    for n, w in enumerate(answer.web, start=1):
+        print(f'[W{n}] {w.title}, {w.url}: "{" ".join(w.quote.split())}"')
     for hit in answer.nearest:
         print(f"Nearest: {_place(hit)}  {' '.join(hit.chunk.text.split())[:160]}")
     return 0

@@ -189,6 +189,15 @@ class FinishArguments:
     refusal: str | None = None
     clarification: str | None = None
 
+    @property
+    def says_something(self) -> bool:
+        texts = [
+            *(claim.text for claim in self.claims),
+            self.refusal or "",
+            self.clarification or "",
+        ]
+        return any(text.strip() for text in texts)
+
 
 Lookup = SearchArguments | ReadPageArguments | FindArguments | WebArguments | NoArguments
 """What a tool is asked for that looks something up."""
@@ -205,34 +214,27 @@ _ARGUMENTS: Mapping[str, TypeAdapter[Arguments]] = {
 
 
 class BadCall(Exception):
-    """The message is for the model: what is wrong with its call, and what would be right.
-
-    `unusable`: the call does not follow the protocol, so that nothing at all can be made of it.
-    """
-
-    def __init__(self, message: str, *, unusable: bool = False) -> None:
-        super().__init__(message)
-        self.unusable = unusable
+    """The message is for the model: what is wrong with its call, and what would be right."""
 
 
 def parse_arguments(name: str, arguments: str, offered: Sequence[Tool]) -> Arguments:
     """The arguments that the model wrote as JSON, for one of the tools `offered`.
 
-    Raises BadCall with `unusable` set.
+    Raises BadCall.
     """
     names = [tool.name for tool in offered]
     if name not in names:
-        raise BadCall(
-            f"There is no tool {name!r}. The tools are: {', '.join(names)}.", unusable=True
-        )
+        raise BadCall(f"There is no tool {name!r}. The tools are: {', '.join(names)}.")
     try:
-        return _ARGUMENTS[name].validate_json(arguments.strip() or "{}")
+        fitting = _ARGUMENTS[name].validate_json(arguments.strip() or "{}")
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else fault["msg"]
             for fault in error.errors(include_url=False, include_context=False)[:5]
         )
         raise BadCall(
-            f"The arguments of {name} do not fit: {faults}. Call {name} again with valid JSON.",
-            unusable=True,
+            f"The arguments of {name} do not fit: {faults}. Call {name} again with valid JSON."
         ) from error
+    if isinstance(fitting, FinishArguments) and not fitting.says_something:
+        raise BadCall("finish needs claims or a refusal.")
+    return fitting

@@ -10,8 +10,6 @@ from rag.settings import Settings
 from rag.sources import Sources
 from rag.types import QuoteCheck
 
-NOTHING_SAID = "finish needs claims or a refusal."
-
 
 class Finisher:
     """The state of one answer's ending."""
@@ -39,8 +37,6 @@ class Finisher:
     def judge(self, arguments: str, *, last: bool) -> Draft | str:
         """The answer, or what is wrong with it, for the model. `last`: no call is left to mend."""
         made = self._draft(arguments)
-        if not made.text and not made.unsupported:
-            return NOTHING_SAID
         claimed = dict.fromkeys(quotes(arguments))
         checks = tuple(self._sources.check(source, quote) for source, quote in claimed)
         if self.unrepaired is not None:

@@ -70,6 +70,11 @@ UNUSABLE = {
         "do not fit",
         "its calls make no sense",
     ),
+    "an empty answer": (
+        calls(("finish", {"claims": [{"text": " ", "quotes": []}], "refusal": None})),
+        "finish needs claims or a refusal",
+        "its calls make no sense",
+    ),
     "unknown tools": (calls(("browse", {})), "no tool 'browse'", "its calls make no sense"),
 }
 

@@ -43,6 +43,10 @@ def describe(
             "rounds": str(settings.llm_rounds),
             "tokens": str(settings.llm_tokens),
             "seconds": str(settings.llm_seconds),
+            "context": str(settings.llm_context),
+            "unsupported": settings.llm_unsupported,
+            "ungrounded": settings.llm_ungrounded,
+            "expand": settings.llm_expand,
         }
         found |= _prompts(lambda name: not name.startswith("judge_"))
     if judge:
