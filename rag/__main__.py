@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag.catalog import Catalog
-from rag.errors import FootnoteError, NotFound
+from rag.errors import FootnoteError, NotFound, SettingsError
 from rag.settings import Settings
 from rag.types import Document, Finished, Hit, Notice
 
@@ -232,8 +232,9 @@ def _ask(options: argparse.Namespace, settings: Settings) -> int:
     workspace = Workspace.open(settings)
     try:
         scope = _scope(workspace, options)
-        asked = workspace.ask(options.question, scope, engine=options.engine, web=options.web)
-        for event in asked:
+        if options.web and "reader" in (options.engine, workspace.engine):
+            raise SettingsError("--web needs a language model. Set LLM_MODEL, or leave it out.")
+        for event in workspace.ask(options.question, scope, (), options.engine, options.web):
             if isinstance(event, Notice):
                 print(event.message, file=sys.stderr)
             if isinstance(event, Finished):

@@ -133,3 +133,9 @@ def test_a_bad_setting_is_one_line(run, monkeypatch: pytest.MonkeyPatch):
     code, _, err = run("search", "x")
     assert code == 1
     assert "FOOTNOTE_TOP_K" in err
+
+
+def test_the_web_without_a_model_is_one_line(run):
+    code, _, err = run("ask", "x", "--web")
+    assert (code, err.count("\n")) == (1, 1)
+    assert "--web needs a language model" in err
