@@ -131,9 +131,17 @@ class Workspace:
                 chunk_tokens=settings.chunk_tokens,
                 chunk_overlap=settings.chunk_overlap,
             )
+        self._tidy()
         unfinished = [d for d in self.documents() if d.state in ("queued", "indexing")]
         if unfinished:
             self._begin(self._ingester.resume(unfinished))
+
+    def _tidy(self) -> None:
+        """Removes bytes that a crash left without a document; none if the catalog was lost."""
+        known = {d.id for d in self.documents()}
+        for path in (self.settings.data / "files").glob("*"):
+            if path.name not in known and (known or path.suffix):
+                path.unlink(missing_ok=True)
 
     def close(self) -> None:
         if self._watcher is not None:

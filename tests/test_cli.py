@@ -12,6 +12,7 @@ import rag.workspace
 from rag.__main__ import main
 from tests.conftest import MakePdf
 from tests.fakes import WordEmbedder
+from tests.scans import LINES, QuickWorker, scan
 
 
 @pytest.fixture
@@ -139,3 +140,15 @@ def test_the_web_without_a_model_is_one_line(run):
     code, _, err = run("ask", "x", "--web")
     assert (code, err.count("\n")) == (1, 1)
     assert "--web needs a language model" in err
+
+
+def test_ingest_ends_when_scans_have_been_read(
+    run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr("rag.ocr_lane.ParseWorker", QuickWorker)
+    monkeypatch.delenv("FOOTNOTE_OCR", raising=False)
+    code, out, err = run("ingest", scan(tmp_path / "scan.pdf", [LINES]), "--json")
+    record = json.loads(out)
+    assert (code, record["chunks"]) == (0, 1)
+    assert [w["code"] for w in record["warnings"]] == ["read_from_picture"]
+    assert "scan.pdf: text recognition, 1 of 1 pages." in err
