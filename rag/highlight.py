@@ -75,6 +75,9 @@ def render(
             raise FileError(
                 "corrupt", f"Page {number} of {path.name!r} cannot be drawn: {error}."
             ) from error
+        finally:
+            # MuPDF takes a font of an earlier file for one of another that is described alike.
+            pymupdf.TOOLS.store_shrink(100)
 
 
 def rects(words: Sequence[Word], start: int, end: int) -> list[Bar]:
