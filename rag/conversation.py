@@ -149,7 +149,7 @@ class Conversation:
     ) -> Generator[Event, None, Draft | None]:
         """The answer, or None once the reply has been answered."""
         if reply.overrun:
-            return self._finisher.cut_off(reply.finish.arguments if reply.finish else None)
+            return self._finisher.cut_off(reply.finish.arguments if reply.finish else "")
         if not reply.calls:
             why, told = reply.fault()
             dialogue.reply(reply.text)

@@ -15,8 +15,8 @@ class Dialogue:
     def __init__(self, rules: str, opening: Sequence[Block]) -> None:
         """`rules` is the system's message, `opening` the user's first."""
         self._parts = [
-            Part(Message("system", ""), [Block(rules)]),
-            Part(Message("user", ""), list(opening)),
+            Part("system", [Block(rules)]),
+            Part("user", list(opening)),
         ]
         self._kept: list[Part] = []
         self.keep()
@@ -27,7 +27,7 @@ class Dialogue:
 
     def keep(self) -> None:
         """So far it is sound: this is where `rewind` goes back to."""
-        self._kept = [Part(part.message, list(part.blocks)) for part in self._parts]
+        self._kept = [replace(part, blocks=list(part.blocks)) for part in self._parts]
 
     def rewind(self) -> None:
         """Forget what a model that cannot be used said since `keep`, and what it was told."""
@@ -37,18 +37,18 @@ class Dialogue:
     def reply(self, text: str, calls: Sequence[ToolCall] = ()) -> None:
         """The model's; one with neither text nor calls is left out: providers refuse it."""
         if text.strip() or calls:
-            message = Message("assistant", "", tuple(map(_sound, calls)))
-            self._parts.append(Part(message, [Block(text)] if text.strip() else []))
+            blocks = [Block(text)] if text.strip() else []
+            self._parts.append(Part("assistant", blocks, tuple(map(_sound, calls))))
 
     def result(self, call: ToolCall, blocks: Sequence[Block]) -> None:
         """Every call of a reply needs one."""
-        self._parts.append(Part(Message("tool", "", call_id=call.id), list(blocks)))
+        self._parts.append(Part("tool", list(blocks), call_id=call.id))
 
     def tell(self, text: str) -> None:
         """Add to the last message if it is ours: many models insist that roles alternate."""
         last = self._parts[-1]
-        if last.message.role == "assistant":
-            self._parts.append(Part(Message("user", ""), [Block(text)]))
+        if last.role == "assistant":
+            self._parts.append(Part("user", [Block(text)]))
         elif last.blocks[-1].text != text:
             last.blocks.append(Block(text))
 

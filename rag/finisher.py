@@ -37,8 +37,7 @@ class Finisher:
     def judge(self, arguments: str, *, last: bool) -> Draft | str:
         """The answer, or what is wrong with it, for the model. `last`: no call is left to mend."""
         made = self._draft(arguments)
-        claimed = dict.fromkeys(quotes(arguments))
-        checks = tuple(self._sources.check(source, quote) for source, quote in claimed)
+        checks = self._checked(arguments)
         if self.unrepaired is not None:
             if self.fallback is not None and not made.grounded:
                 return self.fallback
@@ -53,18 +52,17 @@ class Finisher:
         self.unrepaired = made
         return repair.request(failed, self._near, nothing=nothing, language=language)
 
-    def cut_off(self, arguments: str | None) -> Draft:
-        """What was complete of an answer when a bound cut it off."""
-        whole = Draft()
-        if arguments is not None:
-            whole = self._draft(arguments, whole=True)
-            claimed = dict.fromkeys(quotes(arguments, whole=True))
-            checks = tuple(self._sources.check(source, quote) for source, quote in claimed)
+    def cut_off(self, arguments: str) -> Draft:
+        """What was complete of an answer when a bound cut it off; "" when there was none."""
+        whole = self._draft(arguments, whole=True)
         if not whole.grounded and self.fallback is not None:
             return self.fallback
-        if arguments is not None:
-            self.checks = repair.outcomes(self.checks, checks)
+        self.checks = repair.outcomes(self.checks, self._checked(arguments, whole=True))
         return whole
+
+    def _checked(self, arguments: str, *, whole: bool = False) -> tuple[QuoteCheck, ...]:
+        claimed = dict.fromkeys(quotes(arguments, whole=whole))
+        return tuple(self._sources.check(source, quote) for source, quote in claimed)
 
     def _draft(self, arguments: str, *, whole: bool = False) -> Draft:
         verify = self._sources.verify

@@ -52,9 +52,12 @@ _SENTENCE = re.compile(r".+?[.!?。！？](?=\s|$)|.+", re.DOTALL)
 
 
 def stands_alone(question: str, history: Sequence[Turn]) -> bool:
-    """False when the question may lean on the chat: it is short, points back, or goes on."""
+    """False when the question may lean on the chat: it is short, points back, goes on, or replies
+    to a question back."""
     if not history:
         return True
+    if history[-1].asks_back:
+        return False
     words = set(re.findall(r"\w+", question.casefold()))
     pointing = _REFERS.get(spoken(question, "en"), _REFERS["en"]).split()
     return (

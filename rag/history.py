@@ -20,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag.errors import NotFound
 from rag.place import citation_place
-from rag.types import Answer, Citation, Receipt, Turn
+from rag.types import Answer, Citation, Receipt, Turn, WebCitation
 
 TITLE_LENGTH = 60
 """Characters of the first question that make a chat's title; about one line of a sidebar."""
@@ -177,7 +177,7 @@ class History:
 def turns(exchanges: Iterable[Exchange]) -> tuple[Turn, ...]:
     """What a follow-up question may build on: the answered exchanges, oldest first."""
     return tuple(
-        Turn(e.question, e.answer.text, e.answer.citations)
+        Turn(e.question, e.answer.text, e.answer.citations, e.answer.asks_back)
         for e in exchanges
         if e.answer is not None
     )
@@ -202,14 +202,24 @@ def markdown(chat: Chat, exchanges: Iterable[Exchange]) -> str:
             continue
         blocks.append(_still(exchange.answer.text))
         blocks.extend(_source(n, c) for n, c in enumerate(exchange.answer.citations, 1))
+        blocks.extend(_web_source(n, w) for n, w in enumerate(exchange.answer.web, 1))
         blocks.append(f"*{_escape(_origin(exchange.answer.receipt))}*")
     return "\n\n".join(blocks) + "\n"
 
 
 def _source(number: int, citation: Citation) -> str:
-    quoted = "\n".join(f"> {line}".rstrip() for line in citation.quote.splitlines())
     place = _escape(citation_place(citation))
-    return f"**\\[{number}\\] {_escape(citation.name)}**, {place}\n\n{quoted}"
+    return f"**\\[{number}\\] {_escape(citation.name)}**, {place}\n\n{_quoted(citation.quote)}"
+
+
+def _web_source(number: int, page: WebCitation) -> str:
+    """The address as text: nothing is a link that the user did not make one."""
+    where = f"from the web, `{page.url.replace('`', '%60')}`, {page.fetched[:10]}"
+    return f"**\\[W{number}\\] {_escape(page.title)}**, {where}\n\n{_quoted(page.quote)}"
+
+
+def _quoted(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
 def _origin(receipt: Receipt) -> str:

@@ -231,9 +231,7 @@ class Lookups:
     # Words
 
     def _look(self, document: Document, words: str) -> Show:
-        every = range(1, document.page_count + 1)
-        pages = [self._library.page(document.id, number) for number in every]
-        return partial(self._show_words, document, words, pages)
+        return partial(self._show_words, document, words, self._library.pages(document.id))
 
     def _show_words(
         self, document: Document, words: str, pages: Sequence[Page]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Literal
 
-from rag.llm import Message
+from rag.llm import Message, ToolCall
 
 GAP = "\n[…]\n"
 """Stands where a part of a page is left out."""
 
 CountTokens = Callable[[str], int]
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,12 @@ class Block:
 
 @dataclass(slots=True)
 class Part:
-    """A message whose text is made of blocks."""
+    """A message whose text is made of blocks; the other fields are those of Message."""
 
-    message: Message
-    """Its text is not used."""
-    blocks: list[Block] = field(default_factory=list)
+    role: Role
+    blocks: list[Block]
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
 
 
 def pack(parts: Sequence[Part], budget: int, count: CountTokens) -> list[Message]:
@@ -73,9 +76,7 @@ def _message(part: Part, out: set[Block]) -> Message:
         texts.append(
             f"(Left out to save room: {'; '.join(dropped)}. read_page shows a page again.)"
         )
-    text = "\n\n".join(texts)
-    message = part.message
-    return Message(message.role, text, message.calls, message.call_id)
+    return Message(part.role, "\n\n".join(texts), part.calls, part.call_id)
 
 
 def around(

@@ -17,9 +17,10 @@ def render(name: str, **values: str) -> str:
 
 @functools.cache
 def version() -> str:
-    """12 hex digits over the names and contents of every prompt of the agent."""
+    """12 hex digits over the names and contents of every prompt of the agent, also of the one for
+    models without tool calls."""
     total = hashlib.sha256()
-    for path in sorted(FOLDER.glob("agent*.md")):
+    for path in sorted([*FOLDER.glob("agent*.md"), *FOLDER.glob("plain.md")]):
         total.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return total.hexdigest()[:12]
 

@@ -40,6 +40,10 @@ class Library(Protocol):
         """Raises NotFound."""
         ...
 
+    def pages(self, document_id: str) -> list[Page]:
+        """In order; none when there is no such document."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

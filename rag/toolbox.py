@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TypeVar
 
 from rag.agent_tools import BadCall, Lookup, SearchArguments
@@ -151,8 +151,13 @@ def _at_once(works: Sequence[Callable[[], T]]) -> list[tuple[T | Exception, floa
     """What each returned or raised, and the seconds that it took; one alone needs no thread."""
     if len(works) == 1:
         return [_timed(works[0])]
-    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="lookup") as threads:
-        return list(threads.map(_timed, works))
+    return list(_threads().map(_timed, works))
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    """The same for all answers: the catalog keeps a connection for every thread that asks it."""
+    return ThreadPoolExecutor(AT_ONCE, thread_name_prefix="lookup")
 
 
 def _timed(work: Callable[[], T]) -> tuple[T | Exception, float]:

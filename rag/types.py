@@ -350,6 +350,8 @@ class Turn:
     question: str
     answer: str
     cited: tuple[Citation, ...] = ()
+    asks_back: bool = False
+    """True when the answer is a question back: the next question replies to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ WATER = ("It holds 80 litres.", "S1", "It holds 80 litres of water.")
 class Library:
     """Pages in memory, one chunk a page."""
 
-    def __init__(self, pages=PAGES):
-        self.pages = pages
+    def __init__(self, texts=PAGES):
+        self.texts = texts
 
     def documents(self):
         return [
@@ -39,19 +39,23 @@ class Library:
                 size=1,
                 added="2026-01-01T00:00:00Z",
                 state="ready",
-                page_count=len(pages),
+                page_count=len(texts),
             )
-            for name, pages in self.pages.items()
+            for name, texts in self.texts.items()
         ]
 
     def document(self, document_id):
         return next(d for d in self.documents() if d.id == document_id)
 
     def page(self, document_id, number):
-        pages = self.pages[document_id.removeprefix("id-")]
-        if not 1 <= number <= len(pages):
-            raise NotFound(f"{document_id!r} has no page {number}: it has {len(pages)}.")
-        return Page(document_id, number, "", pages[number - 1])
+        texts = self.texts[document_id.removeprefix("id-")]
+        if not 1 <= number <= len(texts):
+            raise NotFound(f"{document_id!r} has no page {number}: it has {len(texts)}.")
+        return Page(document_id, number, "", texts[number - 1])
+
+    def pages(self, document_id):
+        numbers = range(1, self.document(document_id).page_count + 1)
+        return [self.page(document_id, number) for number in numbers]
 
 
 class Searcher:

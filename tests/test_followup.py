@@ -47,6 +47,11 @@ def test_a_question_stands_alone_unless_it_is_short_points_back_or_goes_on(quest
     assert stands_alone(question, HISTORY) == alone
 
 
+def test_a_reply_to_a_question_back_never_stands_alone():
+    asked = [Turn("How heavy is the machine?", "Which one?", asks_back=True)]
+    assert not stands_alone("The pump made by Kessler in Graz", asked)
+
+
 def test_every_first_question_stands_alone():
     assert stands_alone("And it?", [])
 

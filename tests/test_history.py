@@ -7,7 +7,17 @@ import pytest
 
 from rag.errors import NotFound
 from rag.history import History, markdown, title_for, turns
-from rag.types import Answer, Chunk, Citation, Hit, Receipt, Rejection, Search, Turn
+from rag.types import (
+    Answer,
+    Chunk,
+    Citation,
+    Hit,
+    Receipt,
+    Rejection,
+    Search,
+    Turn,
+    WebCitation,
+)
 
 
 @pytest.fixture
@@ -206,3 +216,21 @@ def test_the_export_has_each_question_answer_quote_name_and_place(history):
         "## And then?\n\n*No model.*\n\n"
         "## Still there?\n\n*Not answered: stopped.*\n"
     )
+
+
+def test_the_export_names_sources_from_the_web_apart(history):
+    chat = history.new()
+    page = WebCitation("https://example.org/a`b", "*All*", "Nine bar.", "", "2026-11-30T10:00:00")
+    history.answered(history.ask(chat.id, "How much?").id, answer("Nine [W1].", web=(page,)))
+    exported = markdown(history.chat(chat.id), history.exchanges(chat.id))
+    assert (
+        "**\\[W1\\] \\*All\\***, from the web, `https://example.org/a%60b`, 2026-11-30\n\n"
+        "> Nine bar.\n"
+    ) in exported
+
+
+def test_a_question_back_is_known_as_one_to_the_next_question(history):
+    chat = history.new()
+    history.answered(history.ask(chat.id, "How heavy?").id, answer("Which one?", asks_back=True))
+    (turn,) = turns(history.exchanges(chat.id))
+    assert turn.asks_back

@@ -1,4 +1,3 @@
-from rag.llm import Message
 from rag.pack import GAP, Block, Part, around, pack
 
 
@@ -7,7 +6,7 @@ def count(text):
 
 
 def part(role, *blocks):
-    return Part(Message(role, ""), list(blocks))
+    return Part(role, list(blocks))
 
 
 def source(number, words, rank):
