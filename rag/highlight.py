@@ -52,23 +52,7 @@ def render(
         pymupdf.TOOLS.mupdf_display_errors(False)  # they are raised as well
         pymupdf.TOOLS.mupdf_display_warnings(False)
         try:
-            with pymupdf.open(path, filetype="pdf") as file:
-                if file.needs_pass and not file.authenticate(password):
-                    raise FileError(
-                        "password_required", f"{path.name!r} needs its password to be drawn."
-                    )
-                if not 1 <= number <= file.page_count:
-                    raise NotFound(f"{path.name!r} has {file.page_count} pages, none is {number}.")
-                page = file[number - 1]
-                area = max(1.0, page.rect.width * page.rect.height)
-                zoom = min(zoom, math.sqrt(MAX_PIXELS / area))
-                image = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csRGB)
-                size = (image.h, image.w, 3)
-                pixels = np.frombuffer(image.samples, dtype=np.uint8).reshape(size)
-                marked = _mark(pixels, np.array(bars) * zoom)
-                drawn = pymupdf.Pixmap(pymupdf.csRGB, image.w, image.h, marked.tobytes(), False)
-                png: bytes = drawn.tobytes("png")
-                return png
+            return _draw(path, number, bars, zoom, password)
         except FootnoteError:
             raise
         except Exception as error:  # RuntimeError, ValueError and a dozen of MuPDF's own
@@ -78,6 +62,26 @@ def render(
         finally:
             # MuPDF takes a font of an earlier file for one of another that is described alike.
             pymupdf.TOOLS.store_shrink(100)
+
+
+def _draw(path: Path, number: int, bars: Sequence[Bar], zoom: float, password: str) -> bytes:
+    import pymupdf
+
+    with pymupdf.open(path, filetype="pdf") as file:
+        if file.needs_pass and not file.authenticate(password):
+            raise FileError("password_required", f"{path.name!r} needs its password to be drawn.")
+        if not 1 <= number <= file.page_count:
+            raise NotFound(f"{path.name!r} has {file.page_count} pages, none is {number}.")
+        page = file[number - 1]
+        area = max(1.0, page.rect.width * page.rect.height)
+        zoom = min(zoom, math.sqrt(MAX_PIXELS / area))
+        image = page.get_pixmap(matrix=pymupdf.Matrix(zoom, zoom), colorspace=pymupdf.csRGB)
+        size = (image.h, image.w, 3)
+        pixels = np.frombuffer(image.samples, dtype=np.uint8).reshape(size)
+        marked = _mark(pixels, np.array(bars) * zoom)
+        drawn = pymupdf.Pixmap(pymupdf.csRGB, image.w, image.h, marked.tobytes(), False)
+        png: bytes = drawn.tobytes("png")
+        return png
 
 
 def rects(words: Sequence[Word], start: int, end: int) -> list[Bar]:

@@ -113,7 +113,7 @@ def test_a_page_that_does_not_exist_is_named(pdf):
 def test_no_font_is_kept_for_the_next_file(pdf):
     path, words = pdf()
     render(path, 1, words, 6, 16)
-    assert pymupdf.TOOLS.store_size == 0
+    assert pymupdf.TOOLS.store_size() == 0
 
 
 def test_a_locked_file_needs_its_password(pdf):

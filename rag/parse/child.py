@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -99,4 +100,5 @@ def main() -> None:
     # Parsers print; the pipe must carry only replies.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    serve(sys.stdin.buffer, output)
+    with suppress(BrokenPipeError):  # the app is gone
+        serve(sys.stdin.buffer, output)
