@@ -110,12 +110,6 @@ def test_a_page_that_does_not_exist_is_named(pdf):
         render(path, 2, words, 0, 5)
 
 
-def test_no_font_is_kept_for_the_next_file(pdf):
-    path, words = pdf()
-    render(path, 1, words, 6, 16)
-    assert pymupdf.TOOLS.store_size() == 0
-
-
 def test_a_locked_file_needs_its_password(pdf):
     path, words = pdf(encryption=pymupdf.PDF_ENCRYPT_AES_256, user_pw="open", owner_pw="own")
     with pytest.raises(FileError, match="password"):
