@@ -73,6 +73,7 @@ def _evaluate(
         except EvaluationError as error:
             print(error, file=sys.stderr)
             return None
+        run = _unfinished(store, run) or run
         bench.search(applicable(bench, cases, run.mode, run.limit)[0])  # builds the word index
         shared.embedder.live = options.timed
         with Probe(cases.cases) as probe:
@@ -84,6 +85,21 @@ def _evaluate(
     _compare(store, run)
     extra = probe.results(records.values()) if options.mode == "reader" else {}
     return Done(source.name, run, list(records.values()), extra)
+
+
+def _unfinished(store: RunStore, planned: Run) -> Run | None:
+    """The same run, begun before and stopped: it goes on."""
+    return next(
+        (
+            run
+            for run in store.runs()
+            if run.state != "finished"
+            and (run.set_digest, run.mode, run.limit)
+            == (planned.set_digest, planned.mode, planned.limit)
+            and run.config == planned.config
+        ),
+        None,
+    )
 
 
 def _compare(store: RunStore, run: Run) -> None:

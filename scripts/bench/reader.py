@@ -21,10 +21,14 @@ _FEWEST = 50
 """Questions of either kind from which the numbers say anything."""
 _LONGEST_ANSWER = 8
 """Words, in the median: longer references are not spans to be found word for word."""
+_COUNTS = {1: "quoted sentence", 2: "two quoted sentences"}
 
 
 class Probe:
-    """Notes the support of each question while it is entered; the reader keeps it to itself."""
+    """Notes the support of each question while it is entered; the reader keeps it to itself.
+
+    Raises AttributeError when the reader no longer has a `_support`: then this has to follow.
+    """
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = {case.id: case for case in cases}
@@ -57,10 +61,10 @@ class Probe:
         spans = [(r, answers) for r, answers in spans if answers]
         found = {}
         if len(spans) >= _FEWEST and _are_spans([answers[0] for _, answers in spans]):
-            for count in (1, 2):
+            for count in _COUNTS:
                 inside = [contains_reference(_first(r, count), a) for r, a in spans]
                 said = [x for x, (r, _) in zip(inside, spans, strict=True) if not r.answer.refused]
-                name = f"answer within the first {count} quoted sentence{'s'[: count > 1]}"
+                name = f"answer within the first {_COUNTS[count]}"
                 found[name] = f"{_mean(inside)}; of those answered {_mean(said)}"
         answerable = [self._of(r) for r in kept if r.answerable]
         others = [self._of(r) for r in kept if not r.answerable]
