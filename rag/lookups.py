@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
+from rag import tongue
 from rag.agent_tools import (
     BadCall,
     FindArguments,
@@ -137,7 +138,7 @@ class Lookups:
         if old:
             blocks.append(Block(f"Found again, shown above: {', '.join(old)}."))
         if weak(hits):
-            blocks.append(Block(WEAK))
+            blocks.append(Block(WEAK + tongue.spoken_by(self.documents)))
         return blocks
 
     @property

@@ -1,6 +1,7 @@
 """What the agent decides, read from the trace: when it searches, again or not at all, and why."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from pydantic import TypeAdapter
@@ -15,6 +16,11 @@ ANSWER = TypeAdapter(Answer)
 
 def kinds(answer):
     return [step.kind for step in answer.receipt.steps]
+
+
+class English(Library):
+    def documents(self):
+        return [replace(document, language="en") for document in super().documents()]
 
 
 # Decisions
@@ -66,7 +72,9 @@ def test_weak_first_results_lead_to_other_words(tmp_path):
             return type(found)(query, far)
 
     def other_words(request):
-        assert "These are weak" in request["messages"][-1]["content"]
+        told = request["messages"][-1]["content"]
+        assert "These are weak" in told
+        assert "They are in English: search in these languages." in told
         return calls(("search", {"query": "boiler pressure"}))
 
     german = ("Der Druck ist 15 bar und das ist der Druck.", "S1", PRESSURE[2])
@@ -74,7 +82,8 @@ def test_weak_first_results_lead_to_other_words(tmp_path):
         tmp_path,
         [other_words, finish([german])],
         "Was ist der Druck in dem Kessel?",
-        searcher=Foreign(Library()),
+        library=English(),
+        searcher=Foreign(English()),
     )
     first, second = steps(answer, "search")
     assert first.result.endswith("weak")
@@ -84,19 +93,11 @@ def test_weak_first_results_lead_to_other_words(tmp_path):
 
 
 def test_the_model_is_told_the_languages_of_the_documents(tmp_path):
-    class German(Library):
-        def documents(self):
-            return [type(d)(**{**fields(d), "language": "de"}) for d in super().documents()]
-
-    _, _, stub = ask(tmp_path, [finish(refusal="No.")], library=German())
+    _, _, stub = ask(tmp_path, [finish(refusal="No.")], library=English())
     assert (
-        "They are in German: search in these languages."
+        "They are in English: search in these languages."
         in (stub.requests[0]["messages"][0]["content"])
     )
-
-
-def fields(document):
-    return {name: getattr(document, name) for name in document.__dataclass_fields__}
 
 
 # The trace

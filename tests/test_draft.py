@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from rag.draft import draft
-from rag.types import Citation, Rejection
+from rag.draft import LONGEST_REFUSAL, draft, quotes
+from rag.types import Citation, Rejection, WebCitation
 
 
 def verified(source, quote):
@@ -64,3 +64,52 @@ def test_a_draft_that_was_cut_off_keeps_what_was_complete():
 )
 def test_arguments_of_another_shape_are_an_empty_draft(arguments):
     assert draft(arguments, verified).text == ""
+
+
+def on_the_web(source, quote):
+    return (
+        WebCitation("https://a.example", "A", quote) if source == "W1" else verified(source, quote)
+    )
+
+
+def test_sources_from_the_web_are_numbered_apart():
+    claims = [claim("One [W1].", "a"), claim("Two.", "b", source="W1"), claim("Three.", "c")]
+    made = draft(json.dumps({"claims": claims}), on_the_web)
+    assert made.text == "One [1]. Two [W1]. Three [2]."
+    assert ([c.quote for c in made.citations], [w.quote for w in made.web]) == (["a", "c"], ["b"])
+
+
+def test_unsupported_claims_are_counted_and_may_be_removed():
+    kept = draft(ARGUMENTS, verified)
+    removed = draft(ARGUMENTS, verified, unsupported="remove")
+    assert kept.unsupported == removed.unsupported == 2
+    assert "two" not in removed.text
+    assert "unverified" not in removed.text
+
+
+def test_a_growing_draft_never_shows_what_may_be_removed():
+    shown = ""
+    for end in range(len(ARGUMENTS)):
+        growing = draft(ARGUMENTS[:end], verified, growing=True, unsupported="remove").text
+        assert growing.startswith(shown)
+        shown = growing
+    assert "two" not in shown
+    assert draft(ARGUMENTS, verified, unsupported="remove").text.startswith(shown)
+
+
+def test_a_question_back_stands_at_the_end():
+    arguments = {"claims": [claim("One.", "a")], "clarification": "Which one?"}
+    made = draft(json.dumps(arguments), verified)
+    assert made.text == "One [1].\n\nWhich one?"
+    assert made.clarification == "Which one?"
+
+
+def test_a_refusal_is_no_place_for_a_long_answer():
+    made = draft(json.dumps({"claims": [], "refusal": "word " * 1000}), verified)
+    assert len(made.text) <= LONGEST_REFUSAL
+
+
+def test_the_quotes_of_all_claims_are_listed():
+    assert quotes(ARGUMENTS)[:3] == [("S1", "café"), ("S1", "b"), ("S1", "c")]
+    at = ARGUMENTS.index("He said")
+    assert ("S2", "x") in quotes(ARGUMENTS[:at], whole=True)
