@@ -36,6 +36,7 @@ from rag.evaluate import report
 from rag.evaluate.compare import compare
 from rag.evaluate.runner import Progress, applicable, execute, plan
 from rag.evaluate.runs import Run, RunStore
+from rag.evaluate.scores import summarise
 
 _TELL_EVERY_S = 20
 
@@ -84,7 +85,7 @@ def _evaluate(
     records = store.records(run.id)
     _compare(store, run)
     extra = probe.results(records.values()) if options.mode == "reader" else {}
-    return Done(source.name, run, list(records.values()), extra)
+    return Done(source.name, run, list(records.values()), extra, summarise(records.values()))
 
 
 def _unfinished(store: RunStore, planned: Run) -> Run | None:

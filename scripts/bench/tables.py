@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag.evaluate.runs import Record, Run
-from rag.evaluate.scores import Summary, slices, summarise
+from rag.evaluate.scores import Summary, slices
 from rag.evaluate.stages import STAGE_NAMES, ranking, stage_ranks
 from rag.evaluate.stats import Estimate, estimate
 
@@ -30,10 +30,7 @@ class Done:
     records: Sequence[Record]
     extra: Mapping[str, str]
     """What was measured beside the run's own metrics: name -> value as text."""
-
-    @property
-    def summary(self) -> Summary:
-        return summarise(self.records)
+    summary: Summary
 
 
 def retrieval_table(done: Sequence[Done], timed: bool) -> str:
