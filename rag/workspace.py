@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -165,13 +165,14 @@ class Workspace:
             self.models = ModelState("loading")
 
             def load() -> None:
-                with suppress(FootnoteError):  # kept in `models`, raised to whoever needs them
-                    self.engines()
-                    self.recognise()
-                if self.settings.llm_model:  # 4 s that the first answer would have to wait
-                    from rag.llm import load_litellm
+                with _frozen():
+                    with suppress(FootnoteError):  # kept in `models`, raised to who needs them
+                        self.engines()
+                        self.recognise()
+                    if self.settings.llm_model:  # 4 s that the first answer would have to wait
+                        from rag.llm import load_litellm
 
-                    load_litellm()
+                        load_litellm()
 
             threading.Thread(target=load, name="warm-up", daemon=True).start()
 
@@ -187,10 +188,7 @@ class Workspace:
                 except FootnoteError as error:
                     self.models = ModelState("failed", str(error))
                     raise
-                # The models' libraries leave half a million objects that live as long as the
-                # process. Streamlit collects all garbage after every script run; over them that
-                # took 0.9 s on a busy machine, and held up indexing. Frozen, they cost nothing.
-                gc.freeze()
+                gc.freeze()  # see `_frozen`; not everyone who loads them warms up
                 self.models = ModelState("ready")
             return self._engines
 
@@ -511,3 +509,25 @@ def _fields(values: Mapping[str, str]) -> dict[str, Any]:
     """Field -> value, for every setting in TUNED. Raises SettingsError."""
     parsed = Settings.from_env({name: values.get(name, "") for name in TUNED})
     return {field: getattr(parsed, field) for field in TUNED.values()}
+
+
+@contextmanager
+def _frozen() -> Iterator[None]:
+    """While and after this, what is imported is not looked at by the garbage collector.
+
+    The models' libraries leave half a million objects that live as long as the process. Streamlit
+    collects all garbage after every script run; over them that took 0.9 s on a busy machine and
+    held up everything else, the import itself most of all.
+    """
+    done = threading.Event()
+
+    def freeze() -> None:
+        while not done.wait(0.25):
+            gc.freeze()
+
+    threading.Thread(target=freeze, name="freeze", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+        gc.freeze()

@@ -40,6 +40,8 @@ def answer(
 ) -> None:
     """Draws the answer while it is made. Its outcome is in the history afterwards, errors too."""
     history = workspace.history
+    _notice_stop(exchange.id)
+    st.session_state.answering = exchange.id
     try:
         waiting = workspace.models.state != "ready"
         # Closed at once when the user stops it: the provider then stops generating, too.
@@ -58,6 +60,16 @@ def answer(
         )
     else:
         history.answered(exchange.id, made)
+    st.session_state.pop("answering", None)
+
+
+@st.fragment(run_every=1.5)
+def _notice_stop(exchange_id: int) -> None:
+    """Draws the page anew after a stop. The run that was stopped cannot: all it draws is stopped,
+    too. This waits for the end of the run that it is a part of."""
+    if st.session_state.get("answering") == exchange_id:
+        del st.session_state.answering
+        st.rerun()
 
 
 def _draw(events: Iterable[Event], *, waiting: bool) -> Answer:
