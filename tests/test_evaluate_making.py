@@ -141,7 +141,8 @@ def test_a_good_answer_becomes_the_reference_with_what_it_cites():
 
 def test_a_bad_answer_is_no_reference():
     said = answer("Nothing fell [1].", citation("Solar output fell by four percent"))
-    case = from_answer("What fell?", said, good=False, history=[Turn("Who?", "You.")])
+    turn = Turn("Who?", "You.", (citation("Solar output fell by four percent"),), asks_back=True)
+    case = from_answer("What fell?", said, good=False, history=[turn])
     assert case.answers == ()
     assert case.evidence
     assert case.tags == ("bad answer",)

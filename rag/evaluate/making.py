@@ -64,7 +64,8 @@ def from_answer(
         language=detect_language(question),
         answerable=not (answer.refused and good),
         tags=(tag or f"{'good' if good else 'bad'} answer",),
-        history=tuple(history),
+        # A set keeps no more of a turn than this, and equal cases must be told to be equal.
+        history=tuple(Turn(turn.question, turn.answer) for turn in history),
     )
     return with_evidence(case, [quoted(citation) for citation in answer.citations])
 
