@@ -60,10 +60,12 @@ def draw_document(workspace: Workspace, document: Document) -> None:
         st.subheader(page_place(page, document.unit), width="stretch")
         draw_badges(report, number)
         draw_making(workspace, document, page)
-    _draw_page(workspace, document, page)
+    due = workspace.settings.ocr is not None and number in report.repairs.get("due", ())
+    _draw_page(workspace, document, page, due=due)
 
 
-def _draw_page(workspace: Workspace, document: Document, page: Page) -> None:
+def _draw_page(workspace: Workspace, document: Document, page: Page, *, due: bool) -> None:
+    """`due`: text recognition has yet to read it."""
     image = workspace.page_image(document.id, page.number)
     if image is None:
         with st.container(border=True):
@@ -72,7 +74,11 @@ def _draw_page(workspace: Workspace, document: Document, page: Page) -> None:
     left, right = st.columns(2)
     left.image(image, width="stretch", alt=f"{document.name}, file page {page.number}")
     if page.kind == "empty":
-        right.info("No text was found on this page: it is blank or a picture.")
+        right.info(
+            "This page is a picture. Its words will be read in the background (OCR)."
+            if due
+            else "No text was found on this page: it is blank or a picture."
+        )
         return
     right.caption(
         "The text as it was read. It cannot be right, so it is not searched."

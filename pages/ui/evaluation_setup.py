@@ -11,7 +11,7 @@ from pages.ui.evaluation_jobs import active, start
 from pages.ui.evaluation_place import go
 from pages.ui.evaluation_source import draw_source
 from pages.ui.evaluation_words import MODES
-from pages.ui.progress import draw_job
+from pages.ui.progress import draw_jobs
 from pages.ui.samples import draw_sample_button
 from pages.ui.words import many, plain
 from rag import samples
@@ -47,13 +47,13 @@ def draw_setup(workspace: Workspace, store: RunStore, sets: QuestionSets) -> Non
         with st.expander("Options", icon=":material/tune:", type="compact", key="setup_options"):
             top_k, limit, label = _draw_options()
         begin = st.container(horizontal=True, vertical_alignment="center")
-    if workspace.job is not None and not workspace.job.progress.finished:
+    if any(not job.progress.finished for job in workspace.jobs):
         st.info(
             "Documents are being read right now. You can start when they are done, so that every "
             "question is asked of the same library.",
             icon=":material/sync:",
         )
-        draw_job(workspace)
+        draw_jobs(workspace)
         return
     if cases is None:
         return

@@ -50,6 +50,8 @@ def draw_report(document: Document, report: PageReport) -> tuple[int, ...]:
         return everything
     with st.expander(headline(report, document.unit)):
         st.table(rows(report, document.unit), border="horizontal", width="content")
+    if len(found) == 1:
+        return everything
     chosen = st.pills(
         "Show only",
         list(found),
