@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.stub_llm import Reply, StubLLM
+
 pytestmark = pytest.mark.browser
 playwright = pytest.importorskip("playwright.sync_api")
 expect = playwright.expect
@@ -127,3 +129,18 @@ def test_a_dropped_file_answers_a_question_and_a_click_shows_the_marked_page(pag
     page.reload()
     expect(page.get_by_role("button", name="Open source 1").first).to_be_visible()
     assert yellow(page.screenshot()) < 500
+
+    # A model that is still silent is stopped by the button: its provider is hung up on.
+    with StubLLM(default=Reply(hang=True)) as stub:
+        page.goto(f"{url}/settings")
+        page.get_by_role("textbox", name="Model", exact=True).fill("openai/stub")
+        page.get_by_role("textbox", name="Server address").fill(stub.url)
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_text("Saved.")).to_be_visible()
+        page.goto(f"{url}/chat")  # an address of its own, though the chat is at /
+        question.fill("By how much did rents rise?")
+        question.press("Enter")
+        expect(page.get_by_text("The model is thinking")).to_be_visible(timeout=PATIENCE_MS)
+        page.get_by_test_id("stChatInputStopButton").click()
+        assert stub.disconnected.wait(timeout=10)
+        expect(page.get_by_text("Stopped before the answer was complete.")).to_be_visible()
