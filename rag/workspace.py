@@ -224,6 +224,12 @@ class Workspace:
         """The user's batches that run, wait, or ended and were not dismissed; oldest first."""
         return self._jobs
 
+    @property
+    def adding(self) -> bool:
+        """Whether documents are being indexed, the user's or those of the watched folder."""
+        jobs = (*self._jobs, self._watcher.job if self._watcher else None)
+        return any(job is not None and not job.progress.finished for job in jobs)
+
     def dismiss(self, job: Job) -> None:
         """The user has seen what came of it."""
         self._jobs = tuple(j for j in self._jobs if j is not job)
@@ -301,9 +307,7 @@ class Workspace:
         """Removes pages, vectors and the original. Raises NotFound, and FootnoteError while the
         document is being indexed."""
         document = self.catalog.document(document_id)
-        jobs = (*self._jobs, self._watcher.job if self._watcher else None)
-        busy = any(job is not None and not job.progress.finished for job in jobs)
-        if busy and document.state in ("queued", "indexing"):
+        if self.adding and document.state in ("queued", "indexing"):
             raise FootnoteError(f"{document.name!r} is being indexed. Cancel that first.")
         self.catalog.delete(document_id)
         if self._ocr is not None:
