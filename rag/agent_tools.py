@@ -62,7 +62,12 @@ FIND_IN_DOCUMENT = Tool(
 LIST_DOCUMENTS = Tool(
     "list_documents",
     "List the documents that can be searched.",
-    {"type": "object", "properties": {}},
+    {
+        "type": "object",
+        "properties": {
+            "words": {"type": "string", "description": "Leave out, or list only names with these."}
+        },
+    },
 )
 WEB_SEARCH = Tool(
     "web_search",
@@ -139,6 +144,10 @@ def _none(value: object) -> object:
     return 0 if value is None else value
 
 
+def _text(value: object) -> object:
+    return "" if value is None else value
+
+
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
@@ -167,8 +176,8 @@ class WebArguments:
 
 
 @dataclass(frozen=True, slots=True)
-class NoArguments:
-    pass
+class ListArguments:
+    words: Annotated[str, BeforeValidator(_text)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +208,7 @@ class FinishArguments:
         return any(text.strip() for text in texts)
 
 
-Lookup = SearchArguments | ReadPageArguments | FindArguments | WebArguments | NoArguments
+Lookup = SearchArguments | ReadPageArguments | FindArguments | WebArguments | ListArguments
 """What a tool is asked for that looks something up."""
 Arguments = Lookup | FinishArguments
 
@@ -208,7 +217,7 @@ _ARGUMENTS: Mapping[str, TypeAdapter[Arguments]] = {
     "read_page": TypeAdapter(ReadPageArguments),
     "find_in_document": TypeAdapter(FindArguments),
     "web_search": TypeAdapter(WebArguments),
-    "list_documents": TypeAdapter(NoArguments),
+    "list_documents": TypeAdapter(ListArguments),
     "finish": TypeAdapter(FinishArguments),
 }
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
+from rapidfuzz import process
+
 from rag import tongue
 from rag.agent_tools import (
     BadCall,
     FindArguments,
+    ListArguments,
     Lookup,
-    NoArguments,
     ReadPageArguments,
     SearchArguments,
     WebArguments,
@@ -31,7 +33,6 @@ from rag.types import (
     PageRead,
     Search,
     SearchFinished,
-    SearchStarted,
     WebSearched,
     WordsFound,
 )
@@ -43,6 +44,8 @@ PAGE_TOKENS = 3_000
 MOST_NEIGHBOURS = 2
 EXCERPTS = 8
 NAMES_LISTED = 200
+NAMES_SUGGESTED = 5
+"""For a name that no document has."""
 
 WEAK = (
     "These are weak: none is close to your query. If they do not answer the question, search "
@@ -119,8 +122,8 @@ class Lookups:
             case WebArguments(query):
                 safe = self._web_query(query)
                 return WebArguments(safe.casefold()), lambda: self._browse(safe, timeout_s)
-            case NoArguments():
-                return asked, lambda: self._list
+            case ListArguments(words):
+                return ListArguments(words.casefold()), lambda: partial(self._list, words)
 
     def found(self, query: str, hits: Sequence[Hit]) -> list[Block]:
         """The passages of a search, new ones as sources, best first."""
@@ -155,30 +158,37 @@ class Lookups:
         return len(texts)
 
     def _find(self, name: str) -> str:
-        """The id of the document that the model means; case and extension may be left out."""
+        """The id of the document that is meant; case, folder and extension may be left out."""
         wanted = name.strip().casefold()
         owns = {own.casefold(): document.id for own, document in self.sources.names.items()}
         if wanted in owns:
             return owns[wanted]
-        ids = [own_id for own, own_id in owns.items() if own.rpartition(".")[0] == wanted]
+        ids = [own_id for own, own_id in owns.items() if wanted in _short_forms(own)]
         if len(ids) == 1:
             return ids[0]
-        raise BadCall(f"No document is called {name!r}. These are:\n{self._names()}")
+        near = process.extract(wanted, owns.keys(), limit=NAMES_SUGGESTED)
+        names = [own for own in self.sources.names if own.casefold() in {one for one, *_ in near}]
+        raise BadCall(
+            f"No document is called {name!r}. The nearest of {len(owns)} are:\n{self._names(names)}"
+        )
 
-    def _names(self) -> str:
-        lines = [
-            f"{self.sources.quoted(name)}: {document.page_count} {document.unit}"
-            + ("" if document.page_count == 1 else "s")
-            + (f", language {document.language}" if document.language else "")
-            for name, document in list(self.sources.names.items())[:NAMES_LISTED]
-        ]
-        if len(self.sources.names) > NAMES_LISTED:
-            lines.append(f"and {len(self.sources.names) - NAMES_LISTED} more")
+    def _names(self, names: Sequence[str]) -> str:
+        lines = []
+        for name in names[:NAMES_LISTED]:
+            document = self.sources.names[name]
+            plural = "" if document.page_count == 1 else "s"
+            language = f", language {document.language}" if document.language else ""
+            pages = f"{document.page_count} {document.unit}{plural}"
+            lines.append(f"{self.sources.quoted(name)}: {pages}{language}")
+        if len(names) > NAMES_LISTED:
+            lines.append(f"and {len(names) - NAMES_LISTED} more: name words of theirs to see them")
         return self.sources.delimited("documents", {}, "\n".join(lines))
 
-    def _list(self) -> Generator[Event, None, Shown]:
+    def _list(self, words: str) -> Generator[Event, None, Shown]:
         yield from ()
-        return [Block(self._names())], f"{len(self.documents)} documents"
+        wanted = words.casefold().split()
+        names = [own for own in self.sources.names if all(w in own.casefold() for w in wanted)]
+        return [Block(self._names(names))], f"{len(names)} documents"
 
     # Search
 
@@ -280,9 +290,10 @@ class Lookups:
         return [head, *(self.sources.web_page(p, rank) for rank, p in enumerate(fitting))], said
 
 
-def started(asked: Lookup) -> SearchStarted | None:
-    """What the user sees before the work is done."""
-    return SearchStarted(asked.query) if isinstance(asked, SearchArguments) else None
+def _short_forms(name: str) -> set[str]:
+    """How a model may shorten "folder/report.pdf"."""
+    file = name.rpartition("/")[2]
+    return {file, file.rpartition(".")[0], name.rpartition(".")[0]}
 
 
 def summary(search: Search) -> str:

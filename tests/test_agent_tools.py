@@ -196,6 +196,42 @@ def test_the_same_call_twice_at_once_is_made_once(tmp_path):
     assert len([event for event in events if isinstance(event, PageRead)]) == 1
 
 
+# Names
+
+
+def test_a_document_can_be_named_in_short(tmp_path):
+    library = Library({"plant/boiler.pdf": ["boiler"], "pump.pdf": ["pump"]})
+    script = [
+        calls(*[("read_page", {"document": name, "page": 1}) for name in ("BOILER", "Pump")]),
+        finish(refusal="No."),
+    ]
+    events, _, _ = ask(tmp_path, script, library=library)
+    assert [e.name for e in events if isinstance(e, PageRead)] == ["plant/boiler.pdf", "pump.pdf"]
+
+
+def test_an_unknown_document_is_answered_with_the_nearest_names_only(tmp_path):
+    library = Library({f"report-{year}.pdf": ["boiler"] for year in range(1990, 2020)})
+    script = [calls(("read_page", {"document": "report 2007", "page": 1})), finish(refusal="No.")]
+    _, _, stub = ask(tmp_path, script, library=library)
+    (result,) = results(stub, 1)
+    assert '"report-2007.pdf"' in result
+    assert "nearest of 30" in result
+    assert result.count(".pdf") == 5
+
+
+def test_the_documents_are_listed_those_with_some_words_or_all(tmp_path):
+    library = Library({f"report-{n}.pdf": ["boiler"] for n in range(210)})
+    script = [
+        calls(("list_documents", {}), ("list_documents", {"words": "report-20"})),
+        finish(refusal="No."),
+    ]
+    _, answer, stub = ask(tmp_path, script, library=library)
+    everything, some = results(stub, 1)
+    assert "and 10 more" in everything
+    assert some.count(".pdf") == 11
+    assert [s.result for s in steps(answer, "list_documents")] == ["210 documents", "11 documents"]
+
+
 # Pages
 
 
