@@ -14,6 +14,7 @@ from pages.ui.markup import TAGS, tree
 from pages.ui.progress import activity, fraction, problems, skipped, tally
 from pages.ui.repairs import progress, unread
 from pages.ui.report import headline, ranges, rows
+from pages.ui.sidebar import reading, working
 from pages.ui.words import (
     about,
     cost,
@@ -316,6 +317,16 @@ def test_what_was_left_out_is_counted_and_named():
     assert skipped(["a/.git", "a/.env", "b/Thumbs.db", "c"]) == (
         r"Left out 4 hidden or system files: a/\.git, a/\.env, b/Thumbs\.db, …"
     )
+
+
+def test_the_sidebar_tells_what_is_at_work_and_nothing_when_all_is_done():
+    going = Progress((FileProgress("a", "indexed"), FileProgress("b", "reading")))
+    ended = Progress((FileProgress("c", "failed"),))
+    assert reading([ended, going, going]) == "Adding documents: 2 of 4"
+    assert reading([ended]) == ""
+    repairs = [Repair("d", "a", "running", 1, 4), Repair("e", "b", "done", 9, 9)]
+    assert working(repairs) == "Reading pictures: 1 of 4 pages"
+    assert working(repairs[1:]) == ""
 
 
 # The report on how a document was read

@@ -174,8 +174,7 @@ def _watch(workspace: Workspace, job: RunJob) -> None:
                 "You can leave this page or close the browser. What has been asked is kept, and "
                 "a cancelled run can go on later."
             )
-        adding = workspace.job is not None and not workspace.job.progress.finished
-        if adding or any(r.state in ("waiting", "running") for r in workspace.repairs):
+        if workspace.adding or any(not repair.over for repair in workspace.repairs):
             st.warning(
                 "Documents are being added to the library, or their pictures read, meanwhile: the "
                 "first questions are asked without them, the last ones with them. For clean "

@@ -47,7 +47,7 @@ def draw_setup(workspace: Workspace, store: RunStore, sets: QuestionSets) -> Non
         with st.expander("Options", icon=":material/tune:", type="compact", key="setup_options"):
             top_k, limit, label = _draw_options()
         begin = st.container(horizontal=True, vertical_alignment="center")
-    if any(not job.progress.finished for job in workspace.jobs):
+    if workspace.adding:
         st.info(
             "Documents are being read right now. You can start when they are done, so that every "
             "question is asked of the same library.",
