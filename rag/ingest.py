@@ -117,6 +117,7 @@ class Ingester:
             job, items = entry
             # All bytes are kept before any is read: a crash then loses no file of the batch.
             kept = [self._keep(job, index, item) for index, item in enumerate(items)]
+            items.clear()  # uploads lie on disk now: gigabytes of them may still be in memory
             for index, document in enumerate(kept):
                 if document is not None and not self._closing:
                     self._read(Task(job, index, document))
