@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -64,6 +65,7 @@ class Sources:
         """Stands in every delimiter. Text written before it was drawn cannot hold it."""
         self.names = _distinct_names(documents)
         """The name that the model knows a document by -> the document."""
+        self._name_of = {document.id: name for name, document in self.names.items()}
         self._library = library
         self._documents: dict[tuple[object, ...], Source] = {}
         self._web: dict[str, tuple[str, WebPage]] = {}
@@ -112,10 +114,6 @@ class Sources:
     def quoted(self, text: str) -> str:
         return json.dumps(self._harmless(text), ensure_ascii=False)
 
-    def name(self, document_id: str) -> str:
-        """What the model knows the document by."""
-        return next((own for own, d in self.names.items() if d.id == document_id), "")
-
     def _add(
         self, key: tuple[object, ...], document_id: str, page: int, start: int, heading: str = ""
     ) -> Source:
@@ -125,7 +123,7 @@ class Sources:
         return self._documents[key]
 
     def _block(self, source: Source, unit: str, label: str, text: str, rank: int) -> Block:
-        own = self.name(source.document_id)
+        own = self._name_of.get(source.document_id, "")
         fields = {"id": source.id, "document": own, unit: str(source.page)}
         fields |= {"label": label} if label else {}
         fields |= {"heading": source.heading} if source.heading else {}
@@ -245,5 +243,5 @@ def _on_web(quote: str, page: WebPage) -> WebCitation | Rejection:
 def _distinct_names(documents: Iterable[Document]) -> dict[str, Document]:
     """Name -> document; of several with one name, each gets the start of its id added."""
     listed = list(documents)
-    names = [document.name for document in listed]
-    return {d.name if names.count(d.name) == 1 else f"{d.name} ({d.id[:8]})": d for d in listed}
+    count = Counter(document.name for document in listed)
+    return {d.name if count[d.name] == 1 else f"{d.name} ({d.id[:8]})": d for d in listed}
