@@ -21,7 +21,7 @@ st.set_page_config(page_title="Footnote", page_icon=ICON)
 def open_workspace(folder: str, _settings: Settings) -> Workspace:
     """One per data folder: a second one on the same folder would be refused."""
     opened = Workspace.open(_settings)
-    opened.follow()
+    opened.following.start()
     return opened
 
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from rag.catalog import Catalog
 from rag.dropin import distinct, is_junk, name_in, walk
-from rag.errors import FootnoteError
 from rag.followed import Followed, Problem, Stamp
 from rag.ingest import Upload
 from rag.job import Job, Progress
@@ -200,13 +199,3 @@ class Watcher:
                 self._followed.forget(name)
         self._missing = missing
         return ""
-
-
-def check_folder(folder: Path, data: Path) -> Path:
-    """The folder as it is watched. Raises FootnoteError when it is none, or Footnote's own."""
-    folder = folder.expanduser().absolute()
-    if not folder.is_dir():
-        raise FootnoteError(f"There is no folder {str(folder)!r} on this computer.")
-    if data.resolve() in (folder.resolve(), *folder.resolve().parents):
-        raise FootnoteError(f"{str(folder)!r} is in Footnote's own data folder. Choose another.")
-    return folder

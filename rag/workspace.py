@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 
 from rag.catalog import Catalog
 from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError, NotFound
+from rag.following import Following
 from rag.history import History
 from rag.ingest import Engines, Ingester, Upload
 from rag.job import Job, Repair
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from rag.embed import Embedder
     from rag.llm import LLM
     from rag.reader import Reader
-    from rag.watch import Watcher, WatchStatus
 
 Engine = Literal["auto", "reader", "agent"]
 
@@ -109,7 +109,6 @@ class Workspace:
         self._closed = False
         self._job: Job | None = None
         self._jobs: tuple[Job, ...] = ()
-        self._watcher: Watcher | None = None
         self._ocr: OcrLane | None = None
         self._ingester = Ingester(
             self.catalog,
@@ -132,6 +131,9 @@ class Workspace:
                 chunk_overlap=settings.chunk_overlap,
             )
         self._tidy()
+        self.following = Following(
+            settings, self.catalog, self._ingester.add, self.delete, self.rename
+        )
         unfinished = [d for d in self.documents() if d.state in ("queued", "indexing")]
         if unfinished:
             self._begin(self._ingester.resume(unfinished))
@@ -144,8 +146,7 @@ class Workspace:
                 path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        if self._watcher is not None:
-            self._watcher.stop(cancel=False)  # its files are resumed by the next start
+        self.following.stop(cancel=False)  # its files are resumed by the next start
         self._ingester.close()
         if self._ocr is not None:
             self._ocr.close()  # the pages that are due are read after the next start
@@ -227,7 +228,7 @@ class Workspace:
     @property
     def adding(self) -> bool:
         """Whether documents are being indexed, the user's or those of the watched folder."""
-        jobs = (*self._jobs, self._watcher.job if self._watcher else None)
+        jobs = (*self._jobs, self.following.job)
         return any(job is not None and not job.progress.finished for job in jobs)
 
     def dismiss(self, job: Job) -> None:
@@ -364,48 +365,6 @@ class Workspace:
         from rag import samples
 
         return samples.files()
-
-    # The watched folder
-
-    @property
-    def watching(self) -> WatchStatus | None:
-        """None while no folder is followed."""
-        return None if self._watcher is None else self._watcher.status
-
-    def follow(self) -> None:
-        """Start to follow the folder that FOOTNOTE_WATCH or the user named, if there is one.
-
-        For the app, which lives long enough; opening a workspace alone follows nothing.
-        """
-        remembered = self.catalog.setting("watch")
-        folder = self.settings.watch or (Path(remembered) if remembered else None)
-        if folder is not None and self._watcher is None:
-            from rag.watch import Watcher
-
-            self._watcher = Watcher(
-                folder,
-                self.catalog,
-                self._ingester.add,
-                self.delete,
-                self.rename,
-                leave_out=self.settings.data,
-            )
-            self._watcher.start()
-
-    def watch(self, folder: Path | None) -> None:
-        """Follow another folder from now on, or none; it is remembered. Documents stay.
-
-        Raises FootnoteError for what is no folder of the user's. FOOTNOTE_WATCH comes before it.
-        """
-        from rag.watch import check_folder
-
-        if folder is not None:
-            folder = check_folder(folder, self.settings.data)
-        if self._watcher is not None:
-            self._watcher.stop(cancel=True)
-            self._watcher = None
-        self.catalog.save_setting("watch", None if folder is None else str(folder))
-        self.follow()
 
     # Answers
 

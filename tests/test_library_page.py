@@ -129,7 +129,7 @@ def test_a_folder_is_followed_until_that_is_stopped(library, papers: Path, monke
     assert "cannot be read" in library.error[0].value
     library.button(key="stop_watching").click()
     run(library)
-    assert workspace(library).watching is None
+    assert workspace(library).following.status is None
     assert names(library) == {"papers/note.txt"}
 
 

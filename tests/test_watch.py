@@ -19,7 +19,7 @@ from rag.ingest import Upload
 from rag.job import Job
 from rag.settings import Settings
 from rag.types import Document
-from rag.watch import Watcher, check_folder
+from rag.watch import Watcher
 from rag.workspace import Workspace
 from tests.fakes import WordEmbedder
 
@@ -423,13 +423,13 @@ def test_the_thread_looks_until_it_is_stopped(library: Library, papers: Path):
     assert len(library.ready) == 2
 
 
-def test_only_a_folder_of_the_users_can_be_watched(tmp_path: Path):
+def test_only_a_folder_of_the_users_can_be_followed(workspace: Workspace, tmp_path: Path):
     with pytest.raises(FootnoteError, match="There is no folder"):
-        check_folder(tmp_path / "none", tmp_path / "data")
-    (tmp_path / "data" / "files").mkdir(parents=True)
+        workspace.following.choose(tmp_path / "none")
+    (tmp_path / "data" / "files").mkdir(exist_ok=True)
     with pytest.raises(FootnoteError, match="own data folder"):
-        check_folder(tmp_path / "data" / "files", tmp_path / "data")
-    assert check_folder(tmp_path, tmp_path / "data") == tmp_path
+        workspace.following.choose(tmp_path / "data" / "files")
+    assert workspace.following.status is None
 
 
 def test_the_workspace_follows_a_folder_and_remembers_it(
@@ -439,8 +439,8 @@ def test_the_workspace_follows_a_folder_and_remembers_it(
     monkeypatch.setattr(Watcher, "start", lambda self: started.append(self))
     settings = Settings(data=tmp_path / "data")
     workspace = Workspace.open(settings, embedder=WordEmbedder())
-    assert workspace.watching is None
-    workspace.watch(papers)
+    assert workspace.following.status is None
+    workspace.following.choose(papers)
     indexed(started[0])
     assert {d.name for d in workspace.documents()} == {"papers/a.txt", "papers/inner/b.txt"}
     assert workspace.search("first").hits[0].name == "papers/a.txt"
@@ -451,12 +451,12 @@ def test_the_workspace_follows_a_folder_and_remembers_it(
     workspace.close()
 
     again = Workspace.open(settings, embedder=WordEmbedder())
-    assert again.watching is None  # a single command follows nothing
-    again.follow()
-    assert again.watching is not None and again.watching.folder == papers
-    again.watch(None)
-    again.follow()
-    assert again.watching is None
+    assert again.following.status is None  # a single command follows nothing
+    again.following.start()
+    assert again.following.status is not None and again.following.status.folder == papers
+    again.following.choose(None)
+    again.following.start()
+    assert again.following.status is None
     assert len(again.documents()) == 2
     again.close()
 

@@ -113,7 +113,7 @@ def _watch_path(workspace: Workspace) -> None:
         st.session_state.path_error = "Enter the path of a folder first."
         return
     try:
-        workspace.watch(pasted(st.session_state.path))
+        workspace.following.choose(pasted(st.session_state.path))
     except FootnoteError as error:
         st.session_state.path_error = str(error)
         return

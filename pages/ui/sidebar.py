@@ -17,7 +17,9 @@ def draw_state(workspace: Workspace) -> None:
     settled = workspace.models.state in ("ready", "failed")
     with st.sidebar.container(gap="xxsmall", key="state"):
         # A followed folder may begin with new files at any time, the rest begins with a rerun.
-        alive = workspace.adding or working(workspace.repairs) or workspace.watching is not None
+        alive = (
+            workspace.adding or working(workspace.repairs) or workspace.following.status is not None
+        )
         st.fragment(_work, run_every=3.0 if alive else None)(workspace)
         st.fragment(_models, run_every=None if settled else 1.0)(workspace, settled)
         if workspace.engine == "reader":
@@ -28,7 +30,7 @@ def draw_state(workspace: Workspace) -> None:
 
 def _work(workspace: Workspace) -> None:
     """What goes on in the background, on whatever page the user is."""
-    watching = workspace.watching
+    watching = workspace.following.status
     if watching is not None and watching.error:
         st.caption(":material/error: The followed folder needs a look, see the Library.")
     batches = [job.progress for job in workspace.jobs]

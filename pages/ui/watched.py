@@ -15,13 +15,13 @@ from rag.workspace import Workspace
 
 def draw_watched(workspace: Workspace) -> None:
     """Draws itself anew every few seconds, and the whole page when its documents have changed."""
-    if status := workspace.watching:
+    if status := workspace.following.status:
         st.fragment(_draw, run_every=2.0)(workspace, dealt_with(status))
 
 
 def _draw(workspace: Workspace, drawn: tuple[int, int]) -> None:
     """`drawn` is how far the folder was when the page was drawn."""
-    status = workspace.watching
+    status = workspace.following.status
     if status is None:
         return
     with st.container(border=True, key="watched"):
@@ -36,7 +36,7 @@ def _draw(workspace: Workspace, drawn: tuple[int, int]) -> None:
                 type="tertiary",
                 disabled=named,
                 help="FOOTNOTE_WATCH names this folder." if named else "Its documents stay.",
-                on_click=workspace.watch,
+                on_click=workspace.following.choose,
                 args=(None,),
             )
         if status.error:
