@@ -134,6 +134,8 @@ class TestRetrieval:
         evaluate("--export", str(tmp_path / "base.json"))
         _, printed, _ = evaluate("--compare", str(tmp_path / "base.json"))
         assert printed["compare"]["n"] == 3
+        exported = json.loads((tmp_path / "base.json").read_text())
+        assert len(exported["questions"]) == 4  # so that it can go on elsewhere
 
     def test_a_table_has_plain_names(self, evaluate):
         _, shown, _ = evaluate("--table", "--ablate")

@@ -6,6 +6,7 @@ import argparse
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from rag.errors import EvaluationError, NotFound
@@ -86,6 +87,7 @@ def evaluate_in(
             what: {value: (run, store.records(run.id)) for value, run in runs.items()}
             for what, runs in tried.items()
         },
+        partial(kept.export_run, store, done),
     )
 
 

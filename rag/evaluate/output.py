@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rag.errors import EvaluationError
 from rag.evaluate import gates, report
 from rag.evaluate.compare import compare
-from rag.evaluate.runs import Record, Run, dump_export
+from rag.evaluate.runs import Record, Run
 
 Kept = tuple[Run, Mapping[str, Record]]
 
@@ -21,8 +21,9 @@ def show(
     result: Kept,
     earlier: Kept | None,
     tried: Mapping[str, Mapping[int, Kept]],
+    export: Callable[[], bytes],
 ) -> int:
-    """The exit code. `tried`: setting -> value -> the run with it."""
+    """The exit code. `tried`: setting -> value -> the run with it; `export`: the run as a file."""
     done, records = result
     listed = list(records.values())
     printed = report.results(done, listed)
@@ -52,7 +53,7 @@ def show(
     if options.out is not None:
         _write(options.out, _rows(options.out, done, listed))
     if options.export is not None:
-        _write(options.export, dump_export(done, listed))
+        _write(options.export, export())
     output = "\n".join(tables) if options.table else json.dumps(printed, ensure_ascii=False)
     sys.stdout.write(output + "\n")
     return 0 if good and all(passed.values()) else 1
