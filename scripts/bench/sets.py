@@ -5,27 +5,31 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bench.cache import Scores, Vectors, parser_version, weights_version
+from pydantic import TypeAdapter
 
 from rag.embed import SentenceTransformerEmbedder
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
 from rag.evaluate.cases import Case
 from rag.evaluate.command import settle
-from rag.evaluate.index import Cut, Index, load_reranker
+from rag.evaluate.index import Cut, Index, load_reranker, stored_pages
 from rag.evaluate.load import CaseSet, load
 from rag.evaluate.passage_bench import PassageBench
 from rag.evaluate.passages import passage_files
 from rag.ingest import Upload
 from rag.rerank import Reranker
 from rag.settings import Settings
+from rag.types import Document, ParsedPage
 from rag.workspace import Workspace
 
+Read = list[tuple[Document, list[ParsedPage]]]
+_READ: TypeAdapter[Read] = TypeAdapter(Read)
 QUESTIONS = "questions.dev.jsonl"
 _LAST = "finance"
 """Sets whose name has this take an hour to read once: they come last."""
@@ -81,10 +85,10 @@ class Kitchen:
     """Whether pages that earlier versions of the parsers read will do."""
 
     def place(self, source: Source) -> Path:
-        """The data folder in which the set's files have been read, or will be."""
-        current = self.cache / f"parsed-{parser_version()}" / source.name
+        """The file that holds the set's pages, or will."""
+        current = self.cache / f"pages-{parser_version()}" / f"{source.name}.json"
         earlier = sorted(
-            self.cache.glob(f"parsed-*/{source.name}"), key=lambda path: path.stat().st_mtime
+            self.cache.glob(f"pages-*/{source.name}.json"), key=lambda path: path.stat().st_mtime
         )
         return earlier[-1] if self.any_parser and earlier else current
 
@@ -108,7 +112,7 @@ def kitchen(cache: Path, *, any_parser: bool = False, timed: bool = False) -> Ki
 @contextmanager
 def opened(source: Source, kitchen: Kitchen, cut: Cut | None = None) -> Iterator[Bench]:
     """Indexed anew, in a folder that goes with it. `cut` replaces the app's chunker."""
-    with tempfile.TemporaryDirectory() as folder:
+    with TemporaryDirectory(prefix="footnote-") as folder:
         settings = replace(kitchen.settings, data=Path(folder))
         if source.of_passages:
             tell = _teller(source.name)
@@ -126,35 +130,48 @@ def opened(source: Source, kitchen: Kitchen, cut: Cut | None = None) -> Iterator
             return
         index = Index.create(Path(folder), settings, kitchen.embedder, kitchen.reranker, cut)
         try:
-            with _library(source, kitchen) as library:
-                ready = [d for d in library.documents() if d.state == "ready"]
-                index.copy(ready, library.catalog)
+            for document, pages in _read(source, kitchen):
+                index.add(document, pages)
             yield LibraryBench(index)
         finally:
             index.close()
 
 
-@contextmanager
-def _library(source: Source, kitchen: Kitchen) -> Iterator[Workspace]:
-    """The set's files as the app reads them, by its own workspace; the second time they are there.
+def _read(source: Source, kitchen: Kitchen) -> Read:
+    """The set's files as the app reads them, kept as one file for the next time.
 
-    What else it does to pages after a file is searchable (text recognition) is waited for.
+    A data folder of its own is thrown away each time, so that two of these can run at once.
     """
-    settings = replace(kitchen.settings, data=kitchen.place(source))
-    workspace = Workspace.open(settings, embedder=kitchen.embedder)
-    try:
-        job = workspace.add_files([Upload(name, path) for name, path in folder_files(source.docs)])
-        tell = _teller(source.name)
-        while not job.wait(1):
-            files = job.progress.files
-            tell(sum(f.over for f in files), len(files))
-        for file in job.progress.files:
-            if file.state in ("failed", "cancelled"):
-                print(f"{source.name}: {file.name}: {file.message}", file=sys.stderr)
-        settle(workspace)
-        yield workspace
-    finally:
-        workspace.close()
+    place = kitchen.place(source)
+    if place.exists():
+        return _READ.validate_json(place.read_bytes())
+    with TemporaryDirectory(prefix="footnote-") as folder:
+        settings = replace(kitchen.settings, data=Path(folder))
+        workspace = Workspace.open(settings, embedder=kitchen.embedder)
+        try:
+            found = _ingested(source, workspace)
+        finally:
+            workspace.close()
+    place.parent.mkdir(parents=True, exist_ok=True)
+    draft = place.with_suffix(f".{os.getpid()}")
+    draft.write_bytes(_READ.dump_json(found))
+    draft.replace(place)
+    return found
+
+
+def _ingested(source: Source, workspace: Workspace) -> Read:
+    """Text recognition in the background is waited for."""
+    job = workspace.add_files([Upload(name, path) for name, path in folder_files(source.docs)])
+    tell = _teller(source.name)
+    while not job.wait(1):
+        files = job.progress.files
+        tell(sum(f.over for f in files), len(files))
+    for file in job.progress.files:
+        if file.state in ("failed", "cancelled"):
+            print(f"{source.name}: {file.name}: {file.message}", file=sys.stderr)
+    settle(workspace)
+    ready = [document for document in workspace.documents() if document.state == "ready"]
+    return [(document, stored_pages(workspace.catalog, document.id)) for document in ready]
 
 
 def _asked_in(scope: str, case: Case) -> Case:
