@@ -11,14 +11,11 @@ import re
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from string import Template
 
 from pydantic_core import from_json
 
+from rag import prompt
 from rag.llm import LLM, CallPiece, Message, Piece, Stop, Switched, TextPiece, Tool
-
-PROMPT = Path(__file__).parent / "prompts" / "plain.md"
 
 _THINKING = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _CALL = re.compile(
@@ -159,7 +156,7 @@ def _without_tools(messages: Sequence[Message], tools: Sequence[Tool]) -> list[M
         f"- {tool.name}: {tool.description} Arguments, as JSON Schema: {_json(tool.parameters)}"
         for tool in tools
     )
-    rules = Template(PROMPT.read_text(encoding="utf-8")).substitute(tools=listed).strip()
+    rules = prompt.render("plain", tools=listed)
     plain = [Message("system", rules)]
     names: dict[str, str] = {}
     for message in messages:
