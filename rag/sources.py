@@ -135,11 +135,6 @@ class Sources:
 
     # Quoting
 
-    @property
-    def rejections(self) -> tuple[Rejection, ...]:
-        """Every quote that was claimed and not found."""
-        return tuple(v for v in self._verdicts.values() if isinstance(v, Rejection))
-
     def verify(self, source: str, quote: str) -> Verdict:
         """The quote as it stands on the page of a source that was shown.
 

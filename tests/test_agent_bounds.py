@@ -139,6 +139,19 @@ def test_a_bound_on_the_cost_of_a_model_without_a_price_says_that_it_is_none(tmp
     )
 
 
+def test_time_that_runs_out_during_the_repair_keeps_what_was_found_at_first(tmp_path, monkeypatch):
+    claim = '{"text": "15 bar.", "quotes": [{"source": "S1", "quote": "a pressure of 15 bar"}]}'
+    red = '{"text": "Red.", "quotes": [{"source": "S1", "quote": "painted in bright red"}]}'
+    whole = f'{{"claims": [{claim}, {red}]}}'
+    replies = [
+        [(1, CallPiece(0, "a", "finish", whole)), (0, Stop("tool_calls")), (0, Usage(1, 1, None))],
+        [(200, CallPiece(0, "b", "finish", '{"claims": [')), (0, TextPiece("never read"))],
+    ]
+    answer, _ = ask_slow(tmp_path, monkeypatch, replies)
+    assert answer.text == "15 bar [1]. Red (unverified)."
+    assert answer.receipt.stopped_by == "seconds"
+
+
 def test_a_bound_during_the_repair_round_keeps_what_was_found_at_first(tmp_path):
     red = ("It is red.", "S1", "the boiler is painted bright red")
     script = [finish([PRESSURE, red]), *[calls(("search", {"query": f"pump {n}"})) for n in "ab"]]

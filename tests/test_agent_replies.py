@@ -5,8 +5,8 @@ from rag.errors import LLMError
 from rag.llm import LiteLLM
 from rag.llm_chain import Chain
 from rag.settings import Settings
-from rag.types import Finished, Notice, SearchStarted
-from tests.answering import PRESSURE, Library, Searcher, answering, ask, opening, results
+from rag.types import Finished, Notice, SearchStarted, TextDelta, TextReplaced
+from tests.answering import PRESSURE, WATER, Library, Searcher, answering, ask, opening, results
 from tests.stub_llm import Reply, StubLLM, calls, finish
 
 ANSWER = "The boiler runs at 15 bar [1]."
@@ -108,28 +108,44 @@ def test_an_empty_reply_is_reminded_without_an_empty_message(tmp_path):
     assert [m["role"] for m in stub.requests[1]["messages"]] == ["system", "user"]
 
 
+def chained(tmp_path, *stubs, **settings):
+    """An agent that asks `openai/m0`, then `openai/m1`, ... each at its own server."""
+    models = [
+        LiteLLM(Settings(tmp_path, llm_model=f"openai/m{n}", llm_base_url=stub.url), ())
+        for n, stub in enumerate(stubs)
+    ]
+    library = Library()
+    return Agent(Chain(models), Searcher(library), library, Settings(tmp_path, **settings))
+
+
+def test_what_a_model_had_written_when_it_broke_off_is_withdrawn(tmp_path):
+    broken = finish([PRESSURE], piece=3, break_after=20)
+    with StubLLM([broken]) as a, StubLLM([finish([WATER])]) as b:
+        events = list(chained(tmp_path, a, b).answer("What pressure does the boiler have?"))
+    at = events.index(TextReplaced(""))
+    assert any(isinstance(event, TextDelta) for event in events[:at])
+    shown = "".join(event.text for event in events[at:] if isinstance(event, TextDelta))
+    assert shown == events[-1].answer.text == "It holds 80 litres [1]."
+    assert events[-1].answer.receipt.fallbacks[0].model == "openai/m0"
+
+
 def test_the_next_model_goes_on_with_what_was_found(tmp_path):
     first = [calls(("search", {"query": "pump"})), Reply(text="15 bar!"), Reply(text="15 bar!")]
     second = [finish([PRESSURE])]
-    with StubLLM(first) as a, StubLLM([Reply(text="No JSON.")] * 2) as plain, StubLLM(second) as b:
-        a.default = plain.script[0]
-        models = [
-            LiteLLM(Settings(tmp_path, llm_model=f"openai/{name}", llm_base_url=stub.url), ())
-            for name, stub in (("a", a), ("b", b))
-        ]
-        library = Library()
-        agent = Agent(Chain(models), Searcher(library), library, Settings(tmp_path, llm_rounds=9))
+    with StubLLM(first) as a, StubLLM(second) as b:
+        a.default = Reply(text="No JSON.")
+        agent = chained(tmp_path, a, b, llm_rounds=9)
         events = list(agent.answer("What pressure does the boiler have?"))
     answer = events[-1].answer
     assert isinstance(events[-1], Finished)
     assert answer.text == ANSWER
-    assert answer.receipt.model == "openai/b"
-    assert [f.model for f in answer.receipt.fallbacks] == ["openai/a", "openai/a"]
+    assert answer.receipt.model == "openai/m1"
+    assert [f.model for f in answer.receipt.fallbacks] == ["openai/m0", "openai/m0"]
     assert "without the tools" in answer.receipt.fallbacks[0].reason
     notices = [event.message for event in events if isinstance(event, Notice)]
     assert notices == list(answer.receipt.notices)
     assert "in plain JSON instead" in notices[0]
-    assert "openai/b is asked instead" in notices[1]
+    assert "openai/m1 is asked instead" in notices[1]
     # The second model sees the search, and neither the bad replies nor the reminders.
     told = str(b.requests[0]["messages"])
     assert "The pump is made by Kessler" in told
@@ -161,6 +177,10 @@ def test_a_prompt_that_is_too_long_is_sent_again_with_half_of_the_sources(tmp_pa
 
 def test_a_prompt_that_is_too_long_twice_is_for_another_model(tmp_path):
     too_long = Reply(status=400, error="This model's maximum context length is 4096 tokens.")
+    with StubLLM([too_long] * 2) as a, StubLLM([finish([PRESSURE])]) as b:
+        *_, last = chained(tmp_path, a, b).answer("What pressure does the boiler have?")
+    assert (last.answer.text, last.answer.receipt.model) == (ANSWER, "openai/m1")
+    assert len(last.answer.receipt.notices) == 2
     with (
         answering(tmp_path, [too_long, too_long]) as (agent, _),
         pytest.raises(LLMError, match="too long"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag.agent_reply import Reply as ModelReply
+from rag.errors import NotFound
 from rag.llm import CallPiece
 from rag.types import (
     Chunk,
@@ -16,7 +17,16 @@ from rag.types import (
     SearchStarted,
     WordsFound,
 )
-from tests.answering import PRESSURE, Library, Searcher, answering, ask, opening, results, steps
+from tests.answering import (
+    PRESSURE,
+    Library,
+    Searcher,
+    answering,
+    ask,
+    opening,
+    results,
+    steps,
+)
 from tests.stub_llm import Reply, calls, finish
 
 
@@ -278,6 +288,19 @@ def test_a_long_page_is_cut_around_what_was_searched_for(tmp_path):
     assert "end" in result
     assert len(result) < len(text) / 2
     assert "Only a part is shown" in result
+
+
+def test_a_page_that_was_deleted_meanwhile_is_said_to_be_gone(tmp_path):
+    class Vanished(Library):
+        def page(self, document_id, number):
+            if number == 2:
+                raise NotFound("There is no page 2 any more.")
+            return super().page(document_id, number)
+
+    script = [calls(("read_page", {"document": "boiler", "page": 2})), finish([PRESSURE])]
+    _, answer, stub = ask(tmp_path, script, library=Vanished(), searcher=Searcher(Library()))
+    assert results(stub, 1) == ["There is no page 2 any more."]
+    assert steps(answer, "read_page")[0].error == "There is no page 2 any more."
 
 
 # Exact words

@@ -51,8 +51,15 @@ def test_a_page_from_the_web_is_a_source_of_its_own_kind(tmp_path):
     assert steps(answer, "web_search")[0].result == "1 web pages"
 
 
-def test_a_made_up_web_source_is_rejected(tmp_path):
-    claims = [PRESSURE, ("On the web: 8 bar.", "W7", "A boiler of 1950 ran at 8 bar.")]
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("W7", "There is no source 'W7'."),
+        ("W1", "The numbers in the quote differ from those in the text."),
+    ],
+)
+def test_a_made_up_web_source_is_rejected(source, reason, tmp_path):
+    claims = [PRESSURE, ("On the web: 8 bar.", source, "A boiler of 1950 ran at 8 bar.")]
     with StubTavily([WEB]) as web:
         _, answer, _ = ask(
             tmp_path,
@@ -61,7 +68,7 @@ def test_a_made_up_web_source_is_rejected(tmp_path):
             web=True,
         )
     assert answer.web == ()
-    assert [r.reason for r in answer.receipt.rejections] == ["There is no source 'W7'."]
+    assert [r.reason for r in answer.receipt.rejections] == [reason]
 
 
 def test_a_web_search_that_fails_is_told_to_the_user_and_the_model(tmp_path):
