@@ -1,60 +1,128 @@
-"""Pages/s and chunks/s of indexing a folder, as a share of the bare embedder; then search times.
+"""Pages/s and chunks/s of indexing, as a share of the bare embedder; peak memory; search times.
 
     PYTHONPATH=. python scripts/bench_ingest.py FOLDER
+    PYTHONPATH=. python scripts/bench_ingest.py --pages 2500 --stand-in
 
-Indexes into a temporary data folder, through the same Workspace as the app. The embedder's own
-speed is measured on the chunks that were made, in batches sorted by length.
+Indexes into a temporary data folder, through the same Workspace as the app: the fast lane first,
+then text recognition (FOOTNOTE_OCR). The embedder's own speed is measured on the chunks that were
+made, in batches sorted by length. `--pages` makes a PDF of so many pages of text instead of reading
+a folder; `--stand-in` leaves the embedding model out, to look at the rest.
 """
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from rag.embed import Embedder
 from rag.ingest import Upload
 from rag.retrieve import searched_text
 from rag.settings import Settings
 from rag.workspace import Workspace
+from tests.fakes import WordEmbedder
 
 
 def main() -> None:
-    files = sorted(p for p in Path(sys.argv[1]).rglob("*") if p.is_file())
-    with tempfile.TemporaryDirectory() as data:
-        workspace = Workspace.open(Settings(data=Path(data)))
-        embedder = workspace.engines().embedder
-        started = time.perf_counter()
-        job = workspace.add_files([Upload(p.name, p) for p in files])
-        job.wait()
-        seconds = time.perf_counter() - started
-        pages = sum(f.pages_done for f in job.progress.files)
-        chunks = [
-            (d.name, c) for d in workspace.documents() for c in workspace.catalog.chunks(d.id)
-        ]
-
-        texts = sorted((searched_text(n, c.heading, c.text) for n, c in chunks), key=len)
-        sample = texts[:: max(1, len(texts) // 512)]
-        started = time.perf_counter()
-        embedder.embed(sample)
-        bare = len(sample) / (time.perf_counter() - started)
-        reached = len(chunks) / seconds
-        print(
-            f"{len(files)} files, {pages} pages, {len(chunks)} chunks in {seconds:.0f} s: "
-            f"{pages / seconds:.1f} pages/s, {reached:.1f} chunks/s, "
-            f"{reached / bare:.2f} of the bare embedder ({bare:.1f} chunks/s)"
-        )
-
-        workspace.search("warm up")
-        step = max(1, len(chunks) // 100)
-        queries = [" ".join(c.text.split()[:12]) for _, c in chunks[::step]]
-        times = sorted(sum(workspace.search(q).seconds.values()) for q in queries)
-        print(
-            f"search over {len(chunks)} chunks: p50 {1000 * median(times):.0f} ms, "
-            f"p95 {1000 * times[int(0.95 * len(times))]:.0f} ms ({len(times)} queries)"
-        )
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--pages", type=int)
+    parser.add_argument("--stand-in", action="store_true")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        if options.pages:
+            files = [made(Path(work) / "made.pdf", options.pages)]
+        else:
+            files = sorted(p for p in options.folder.rglob("*") if p.is_file())
+        settings = replace(Settings.from_env(os.environ), data=Path(work) / "data")
+        workspace = Workspace.open(settings, WordEmbedder() if options.stand_in else None)
+        measure(workspace, files)
         workspace.close()
+        tell_memory()
+
+
+def measure(workspace: Workspace, files: list[Path]) -> None:
+    embedder = workspace.engines().embedder
+    started = time.perf_counter()
+    job = workspace.add_files([Upload(p.name, p) for p in files])
+    job.wait()
+    seconds = time.perf_counter() - started
+    pages = sum(f.pages_done for f in job.progress.files)
+    chunks = [(d.name, c) for d in workspace.documents() for c in workspace.catalog.chunks(d.id)]
+    cut = [w for f in job.progress.files for w in f.warnings if w.code == "passages_cut"]
+    bare = speed_of(embedder, [searched_text(n, c.heading, c.text) for n, c in chunks])
+    reached = len(chunks) / seconds
+    print(
+        f"{len(files)} files, {pages} pages, {len(chunks)} chunks in {seconds:.0f} s: "
+        f"{pages / seconds:.1f} pages/s, {reached:.1f} chunks/s, "
+        f"{reached / bare:.2f} of the bare embedder ({bare:.1f} chunks/s); "
+        f"{len(cut)} files with passages that the embedder cuts off"
+    )
+    recognise(workspace)
+    search(workspace, [c.text for _, c in chunks])
+
+
+def speed_of(embedder: Embedder, texts: list[str]) -> float:
+    """Chunks/s, on a sample of every length."""
+    sample = sorted(texts, key=len)[:: max(1, len(texts) // 512)]
+    started = time.perf_counter()
+    embedder.embed(sample)
+    return len(sample) / (time.perf_counter() - started)
+
+
+def recognise(workspace: Workspace) -> None:
+    started = time.perf_counter()
+    workspace.wait_for_repairs()
+    seconds = time.perf_counter() - started
+    if done := sum(r.pages_done for r in workspace.repairs):
+        read = sum(r.pages_read for r in workspace.repairs)
+        print(
+            f"text recognition: {done} pages, {read} with words, in {seconds:.0f} s: "
+            f"{done / seconds:.2f} pages/s"
+        )
+
+
+def search(workspace: Workspace, texts: list[str]) -> None:
+    workspace.search("warm up")
+    queries = [" ".join(text.split()[:12]) for text in texts[:: max(1, len(texts) // 100)]]
+    times = sorted(sum(workspace.search(q).seconds.values()) for q in queries)
+    print(
+        f"search over {len(texts)} chunks: p50 {1000 * median(times):.0f} ms, "
+        f"p95 {1000 * times[int(0.95 * len(times))]:.0f} ms ({len(times)} queries)"
+    )
+
+
+def tell_memory() -> None:
+    """After the workspace is closed, since a child counts once it has ended."""
+    try:
+        import resource
+    except ImportError:
+        return
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    own, child = (
+        resource.getrusage(who).ru_maxrss / unit
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    print(f"peak memory: app {own:.0f} MB, largest child {child:.0f} MB")
+
+
+def made(path: Path, pages: int) -> Path:
+    import pymupdf
+
+    document = pymupdf.open()
+    for number in range(1, pages + 1):
+        page = document.new_page()
+        page.insert_text((72, 40), "Handbook of the made machine", fontsize=9)
+        for line in range(40):
+            text = f"Line {line} of page {number} says what part {number * 40 + line} is good for."
+            page.insert_text((72, 80 + 17 * line), text, fontsize=11)
+    document.save(path)
+    return path
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +71,18 @@ def test_another_embedder_has_a_collection_of_its_own(tmp_path: Path):
 def test_a_folder_in_use_is_a_clear_error(store: VectorStore, tmp_path: Path):
     with pytest.raises(DataFolderError, match="could not be opened"):
         VectorStore(tmp_path / "vectors", "test-3", 3)
+
+
+def test_points_are_written_ahead(tmp_path: Path):
+    store = VectorStore(tmp_path, "words-4", 4)
+    store.close()
+    with closing(sqlite3.connect(next(tmp_path.rglob("storage.sqlite")))) as points:
+        assert points.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_vectors_come_back_by_their_ids_and_go_by_them(store: VectorStore):
+    found = store.vectors([B, "00000000-0000-0000-0000-000000000009"])
+    assert list(found) == [B]
+    assert found[B].tolist() == [0, 1, 0]
+    store.delete_chunks([A])
+    assert store.by_document() == {"doc1": {B}, "doc2": {C}}
