@@ -82,7 +82,7 @@ def _ingest(options: argparse.Namespace, settings: Settings) -> int:
 
     found = _found(options.paths, settings)
     if found.skipped:
-        print(f"Skipped {len(found.skipped)} hidden or system files.", file=sys.stderr)
+        print(f"Left out as hidden or system files: {len(found.skipped)}.", file=sys.stderr)
     workspace = Workspace.open(settings)
     try:
         job = workspace.add_files(found.uploads)

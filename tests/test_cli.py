@@ -75,7 +75,7 @@ def test_an_archive_is_added_as_its_files(run, tmp_path: Path):
     code, out, err = run("add", tmp_path / "box.zip", "--json")
     record = json.loads(out)
     assert (code, record["name"], record["state"]) == (0, "box/note.txt", "indexed")
-    assert "Skipped 1 hidden or system files." in err
+    assert "Left out as hidden or system files: 1." in err
 
 
 def test_documents_and_text_show_what_was_read(run, folder: Path):

@@ -248,6 +248,15 @@ def test_reading_pictures_in_the_background_can_be_stopped(library, mixed_pdf: b
     assert f"stop_repair_{document.id}" not in [button.key for button in library.button]
 
 
+def test_a_long_list_of_problems_is_folded(library):
+    for number in range(10):
+        library.file_uploader[0].upload(f"empty {number}.txt", b"")
+    run(library)
+    added(library)
+    assert "10 files: 10 failed" in words(library)
+    assert [e.label for e in library.expander] == ["2 more"]
+
+
 def test_documents_that_failed_can_be_removed_together(library, locked_pdf: bytes):
     for name, content in (("a.png", b"\x89PNG" + bytes(9)), ("l.pdf", locked_pdf), ("n.txt", NOTE)):
         library.file_uploader[0].upload(name, content)

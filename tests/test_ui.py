@@ -15,6 +15,7 @@ from pages.ui.progress import activity, fraction, problems, skipped, tally
 from pages.ui.repairs import progress, unread
 from pages.ui.report import headline, ranges, rows
 from pages.ui.sidebar import reading, working
+from pages.ui.watched import told
 from pages.ui.words import (
     about,
     cost,
@@ -27,6 +28,7 @@ from pages.ui.words import (
     streaming,
     summary,
 )
+from rag.followed import Problem
 from rag.job import FileProgress, Progress, Repair
 from rag.place import place
 from rag.settings import Settings
@@ -317,6 +319,12 @@ def test_what_was_left_out_is_counted_and_named():
     assert skipped(["a/.git", "a/.env", "b/Thumbs.db", "c"]) == (
         r"Left out 4 hidden or system files: a/\.git, a/\.env, b/Thumbs\.db, …"
     )
+
+
+def test_a_followed_file_that_was_given_its_password_is_no_longer_a_problem():
+    found = [Problem(name, f"{name!r} is", "password_required") for name in ("a.pdf", "b.pdf")]
+    opened = Document("d", "a.pdf", "application/pdf", 1, "", "ready")
+    assert told(found, [opened]) == [r"'b\.pdf' is"]
 
 
 def test_the_sidebar_tells_what_is_at_work_and_nothing_when_all_is_done():

@@ -14,10 +14,14 @@ from rag.errors import NotFound
 from rag.job import FileProgress, Job, Progress
 from rag.workspace import Workspace
 
+LOCKED = ("password_required", "wrong_password")
+"""Codes of failures that a password may mend."""
 _SHOWN = 5
 """Files drawn with a bar of their own: more than one or two are never worked on at once."""
 _LINES = 8
 """Lines of a list that are in view; a longer one is folded."""
+_MOST_LINES = 200
+"""Lines of a list that are drawn at all: thousands would hold up the browser."""
 _SAME = 3
 """More files than this that fail for being of an unknown kind share a line."""
 
@@ -94,7 +98,7 @@ def _only_locked(job: Job) -> bool:
 
 def _opened(workspace: Workspace, file: FileProgress) -> bool:
     """Whether a file that needed a password was given it since."""
-    if file.error_code not in ("password_required", "wrong_password"):
+    if file.error_code not in LOCKED:
         return False
     with suppress(NotFound):
         return workspace.catalog.document(file.document_id).state == "ready"
@@ -107,7 +111,9 @@ def draw_lines(lines: Sequence[str]) -> None:
         st.markdown(_listed(lines[:_LINES]))
     if len(lines) > _LINES:
         with st.expander(f"{len(lines) - _LINES:,} more"):
-            st.markdown(_listed(lines[_LINES:]))
+            st.markdown(_listed(lines[_LINES:_MOST_LINES]))
+            if len(lines) > _MOST_LINES:
+                st.caption(f"and {len(lines) - _MOST_LINES:,} more like these")
 
 
 def _listed(lines: Sequence[str]) -> str:

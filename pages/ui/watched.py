@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
 
-from pages.ui.progress import draw_all, draw_lines, draw_working, over, problems
+from pages.ui.progress import LOCKED, draw_all, draw_lines, draw_working, over, problems
 from pages.ui.words import many, plain
+from rag.followed import Problem
 from rag.job import FileProgress, Progress
+from rag.types import Document
 from rag.watch import WatchStatus
 from rag.workspace import Workspace
 
@@ -45,16 +48,18 @@ def _draw(workspace: Workspace, drawn: tuple[int, int]) -> None:
             draw_all(status.progress)
             draw_working(status.progress)
         st.caption(state(status))
-        draw_lines(told(status))
+        draw_lines(told(status.problems, workspace.documents()))
     if dealt_with(status) != drawn:
         st.rerun()
 
 
-def told(status: WatchStatus) -> list[str]:
-    """Markdown lines on what could not be taken."""
+def told(found: Sequence[Problem], documents: Sequence[Document]) -> list[str]:
+    """Markdown lines on what could not be taken; not on what was given its password since."""
+    ready = {document.name for document in documents if document.state == "ready"}
     files = [
         FileProgress(p.name, "failed", message=p.message, error_code=p.code)
-        for p in status.problems
+        for p in found
+        if not (p.code in LOCKED and p.name in ready)
     ]
     return problems(Progress(tuple(files)))
 
