@@ -88,12 +88,14 @@ def opener(
 def of(base: Run, runs: Iterable[Run]) -> dict[int, Run]:
     """Tokens a chunk -> run: `base`, and the newest run of each other size like it, sorted.
 
-    Alike are runs of the same questions with the same configuration but for the chunks.
+    Alike are runs of the same questions with the same configuration but for the chunks. A run
+    from elsewhere whose configuration does not say its size is like none.
     """
-    found = {int(base.config["chunk_tokens"]): base}
-    for run in runs:
-        if _alike(run) == _alike(base) and run.state == "finished":
-            found.setdefault(int(run.config["chunk_tokens"]), run)
+    found: dict[int, Run] = {}
+    for run in (base, *runs):
+        size = run.config.get("chunk_tokens", "")
+        if size.isdecimal() and run.state == "finished" and _alike(run) == _alike(base):
+            found.setdefault(int(size), run)
     return dict(sorted(found.items()))
 
 
