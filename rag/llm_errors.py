@@ -12,7 +12,7 @@ CAUSE_CHARACTERS = 240
 
 _RETRIED_STATUS = {429, 500, 502, 503, 504, 529}
 _PREFIX = re.compile(r"^(?:(?:litellm|openai)\.)?\w*(?:Error|Exception|Timeout)(?:: | - )")
-_WRAPPED = re.compile(r"\.? Original exception: .*")
+_WRAPPED = re.compile(r"\.? (?:Original exception: |Traceback \(most recent call last\)).*")
 _KEY = re.compile(r"\b(?:sk|pk|gsk|xai|hf)[-_][\w*.-]{6,}|\bAIza[\w-]{10,}|(?<=key=)[^&\s\"']+")
 _TOOLS = re.compile(
     r"(?:tool|function).{0,60}(?:support|enable|require)|support.{0,60}(?:tool|function)"

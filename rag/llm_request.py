@@ -22,6 +22,9 @@ UNASKED = ("tool_choice", "reasoning_effort")
 
 _THINKS_ON_DEMAND = ("anthropic", "bedrock", "vertex_ai", "ollama_chat")
 """Providers whose models think only when told to, or want their thoughts sent back."""
+_NO_EMPTY_TEXT = ("gemini/", "vertex_ai/")
+"""Providers that refuse an empty text beside a call. Templates of local models, on the other hand,
+write "None" where there is none."""
 
 
 def build(
@@ -37,7 +40,7 @@ def build(
 
     request: dict[str, Any] = {
         "model": model,
-        "messages": [_message(message) for message in messages],
+        "messages": [_message(message, model) for message in messages],
         "stream": True,
         "stream_options": {"include_usage": True},
         "timeout": httpx.Timeout(timeout_s, connect=min(CONNECT_S, timeout_s)),
@@ -87,9 +90,11 @@ def less(request: dict[str, Any], error: Exception, settings: Settings) -> dict[
     return None
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: Message, model: str) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.calls:
+        if not message.text and model.startswith(_NO_EMPTY_TEXT):
+            wire["content"] = None
         wire["tool_calls"] = [
             {
                 "id": call.id,
