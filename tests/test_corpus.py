@@ -1,7 +1,8 @@
 """Difficult real files, each with what a good reader must give for it.
 
 The files are kept beside the checkout and are no part of the project: without them the module
-skips. What no parser can know from a text layer (`visible_only`, `printed_page`) is not asked.
+skips. What no parser can know from a text layer (`visible_only`) is asked of text recognition; the
+number printed on a page (`printed_page`) is not asked.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rapidfuzz import fuzz
 
 from rag.chunk import chunk
 from rag.errors import FileError
 from rag.ingest import Upload
 from rag.job import FileProgress
 from rag.parse import open_file
+from rag.parse.ocr import read_page
 from rag.settings import Settings
 from rag.types import ParsedPage, Warning
 from rag.workspace import Workspace
@@ -219,6 +222,21 @@ def test_the_user_is_told_what_was_not_read(library: Workspace, entry: dict[str,
     if expected["outcome"] in ("error", "warning", "ok_with_warning") or "embedded" in str(told):
         assert codes & told or read_after_all, codes
     assert file.state == "failed" or file.chunks_total or codes & NO_TEXT
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in entries() if "visible_only" in e.values[0]["expected"]]
+)
+def test_what_only_the_picture_of_a_page_shows_is_recognised(entry: dict[str, Any]):
+    path, name = source(entry), entry["upload_as"]
+    pages = [
+        read_page(path, name, "corpus", p.page.number, "auto") if p.due else p
+        for p in read(path, name).pages
+    ]
+    text = fold(Result(tuple(pages)).text(None))
+    for phrase in entry["expected"]["visible_only"]:
+        # "dete" for "date" in a faint copy of a typed letter: a letter in 20 may be wrong.
+        assert fuzz.partial_ratio(fold(phrase), text) >= 95, phrase
 
 
 def repaired(path: Path, expected: dict[str, Any]) -> bool:
