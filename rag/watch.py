@@ -6,6 +6,7 @@ every system and on network drives.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -113,6 +114,9 @@ class Watcher:
             self._collect()
             differs = self._followed.differs
             changed = {name: file for name, file in seen.items() if differs(name, file.stamp)}
+            for name in [n for n, file in changed.items() if not os.access(file.path, os.R_OK)]:
+                del changed[name]  # it is not tried until it may be read
+                problems.append(Problem(name, f"{name!r} may not be read.", "unreadable"))
             self._hand_over(changed)
             error = self._forget_missing(seen, hidden, changed)
             self._followed.put_right()

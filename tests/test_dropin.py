@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -315,3 +316,12 @@ def test_the_path_of_one_file_adds_it(papers: Path):
 def test_a_path_that_leads_nowhere_is_named(tmp_path: Path):
     with pytest.raises(FootnoteError, match=r"no folder or file '.*gone' on this computer"):
         from_path(str(tmp_path / "gone"), tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has names that are no text")
+def test_a_name_that_is_no_text_is_shown_as_well_as_it_goes(papers: Path):
+    odd = Path(os.fsdecode(os.fsencode(papers) + b"/caf\xe9.txt"))
+    odd.write_bytes(NOTE)
+    (upload,) = [u for u in folder(papers).uploads if u.name.startswith("caf")]
+    assert upload.name == "caf\ufffd.txt"
+    assert content(upload) == NOTE

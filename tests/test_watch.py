@@ -332,6 +332,22 @@ def test_a_folder_that_cannot_be_looked_into_keeps_its_documents(
     assert "could not be looked into" in watcher.status.problems[0].message
 
 
+def test_a_file_that_may_not_be_read_is_taken_once_it_may(
+    library: Library, papers: Path, monkeypatch: pytest.MonkeyPatch
+):
+    watcher = watching(library, papers)
+    with monkeypatch.context() as closed:
+        closed.setattr("rag.watch.os.access", lambda path, mode: path.name != "a.txt")
+        look(watcher)
+        assert set(library.ready) == {"papers/inner/b.txt"}
+        assert watcher.status.problems == (
+            Problem("a.txt", "'a.txt' may not be read.", "unreadable"),
+        )
+    look(watcher)
+    assert "papers/a.txt" in library.ready
+    assert watcher.status.problems == ()
+
+
 def test_many_files_come_in_batches_one_at_a_time(library: Library, tmp_path: Path):
     folder = tmp_path / "many"
     for number in range(45):
