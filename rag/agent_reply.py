@@ -9,7 +9,7 @@ from rag.agent_tools import FINISH
 from rag.llm import CallPiece, ToolCall, Usage
 
 _OPENER = re.compile(
-    r"(?:let me|i'll|i will|i'm going to|je vais|ich werde|voy a|sure|okay|certainly)\b",
+    r"(?:(?:okay|sure|certainly)\W+)?(?:let me|i'll|i will|i'm going to|je vais|ich werde|voy a)\b",
     re.IGNORECASE,
 )
 

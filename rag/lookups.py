@@ -6,6 +6,7 @@ others; what it returns shows the result, in turn: it numbers the sources and te
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
@@ -21,7 +22,7 @@ from rag.agent_tools import (
     SearchArguments,
     WebArguments,
 )
-from rag.find import excerpt, find_words
+from rag.find import Span, excerpt, find_words
 from rag.pack import Block, CountTokens, around
 from rag.retrieve import Searcher
 from rag.sources import Library, Sources
@@ -43,6 +44,8 @@ PAGE_TOKENS = 3_000
 """The most that is shown of one page."""
 MOST_NEIGHBOURS = 2
 EXCERPTS = 8
+PLACES = 6
+"""Of the question's words on a long page that no search found."""
 NAMES_LISTED = 200
 NAMES_SUGGESTED = 5
 """For a name that no document has."""
@@ -226,18 +229,28 @@ class Lookups:
     def _page(self, document: Document, page: Page, rank: int, tokens: int) -> Block:
         if not page.text.strip():
             return Block(f"{document.unit.capitalize()} {page.number} has no text.")
-        evidence = [
-            (hit.chunk.start, hit.chunk.end)
-            for search in reversed(self.searches)
-            for hit in search.hits
-            if (hit.chunk.document_id, hit.chunk.page) == (document.id, page.number)
-        ]
-        text, cut = around(page.text, evidence, tokens, self._count)
+        text, cut = around(page.text, self._evidence(page), tokens, self._count)
         block = self.sources.part(page, document.unit, text, rank)
         if not cut:
             return block
         said = "Only a part is shown; […] stands for the rest. Search for what else it may hold."
         return Block(f"{block.text}\n{said}", block.source, rank, block.name)
+
+    def _evidence(self, page: Page) -> list[Span]:
+        """Where a page probably answers, the best place first: what was found on it, last search
+        first; else the question's words, the rarest first."""
+        found = [
+            (hit.chunk.start, hit.chunk.end)
+            for search in reversed(self.searches)
+            for hit in search.hits
+            if (hit.chunk.document_id, hit.chunk.page) == (page.document_id, page.number)
+        ]
+        if found:
+            return found
+        words = set(re.findall(r"\w{4,}", self._question.casefold()))
+        places = [find_words(word, [page.text])[0] for word in sorted(words)]
+        rarest = sorted((spans for spans in places if spans), key=len)
+        return [span for spans in rarest for span in spans][:PLACES]
 
     # Words
 

@@ -10,7 +10,6 @@ from rag.llm import CallPiece
 from rag.types import (
     Chunk,
     Hit,
-    Notice,
     PageRead,
     Search,
     SearchFinished,
@@ -27,7 +26,7 @@ from tests.answering import (
     results,
     steps,
 )
-from tests.stub_llm import Reply, calls, finish
+from tests.stub_llm import calls, finish
 
 
 def test_a_question_in_two_hops_reads_what_the_first_hop_named(tmp_path):
@@ -290,6 +289,16 @@ def test_a_long_page_is_cut_around_what_was_searched_for(tmp_path):
     assert "Only a part is shown" in result
 
 
+def test_a_long_page_that_no_search_found_is_cut_around_the_question_s_words(tmp_path):
+    text = "start " * 4000 + "Ceilings are 240 cm high. " + "end " * 4000
+    script = [calls(("read_page", {"document": "a", "page": 1})), finish(refusal="No.")]
+    library = Library({"a.pdf": [text]})
+    nothing = Searcher(Library({}))
+    question = "How high are the ceilings?"
+    _, _, stub = ask(tmp_path, script, question, library=library, searcher=nothing)
+    assert "Ceilings are 240 cm high." in results(stub, 1)[0]
+
+
 def test_a_page_that_was_deleted_meanwhile_is_said_to_be_gone(tmp_path):
     class Vanished(Library):
         def page(self, document_id, number):
@@ -369,32 +378,3 @@ def test_what_does_not_fit_any_more_is_named_and_can_still_be_quoted(tmp_path):
     assert "S2" not in stub.sources(1)
     assert 'Left out to save room: S2, "1.pdf" page 1' in opening(stub, 1)
     assert answer.text == "Two [1]."
-
-
-# More to search for
-
-
-@pytest.mark.parametrize(
-    ("mode", "reply", "queries"),
-    [
-        ("hyde", "The boiler has a pump.", ["The boiler has a pump."]),
-        ("queries", "1. pump weight\n2. Kessler", ["pump weight", "Kessler"]),
-    ],
-)
-def test_a_question_is_expanded_by_setting_and_all_searches_are_kept(
-    mode, reply, queries, tmp_path
-):
-    script = [Reply(text=reply), finish([PRESSURE])]
-    _, answer, stub = ask(tmp_path, script, settings={"llm_expand": mode})
-    question = "What pressure does the boiler have?"
-    assert [s.query for s in answer.receipt.searches] == [question, *queries]
-    assert "The pump is made by Kessler" in opening(stub, 1)
-    assert len(steps(answer, "expand")) == 1
-
-
-def test_an_expansion_that_fails_costs_only_itself(tmp_path):
-    script = [Reply(status=401, error="Bad key"), finish([PRESSURE])]
-    events, answer, _ = ask(tmp_path, script, settings={"llm_expand": "hyde"})
-    assert answer.text == "The boiler runs at 15 bar [1]."
-    (notice,) = [event.message for event in events if isinstance(event, Notice)]
-    assert notice.startswith("The question was searched without LLM_EXPAND. The provider refused")
