@@ -237,8 +237,10 @@ class OcrLane:
 def is_better(new: Page, old: Page) -> bool:
     """Whether a page that was read from its picture should take the place of the stored one.
 
-    A layer of badly recognised text stays where the picture gives less than half as many words.
+    A layer of badly recognised text stays where the picture gives less than half as many words,
+    good text unless the picture gives twice as many.
     """
     if new.kind != "ocr":
         return False
-    return old.kind != "noisy" or 2 * len(new.text.split()) >= len(old.text.split())
+    least = {"noisy": 0.5, "text": 2.0, "repaired": 2.0}.get(old.kind, 0.0)
+    return len(new.text.split()) >= least * len(old.text.split())

@@ -117,10 +117,11 @@ def made(path: Path, pages: int) -> Path:
     document = pymupdf.open()
     for number in range(1, pages + 1):
         page = document.new_page()
-        page.insert_text((72, 40), "Handbook of the made machine", fontsize=9)
-        for line in range(40):
-            text = f"Line {line} of page {number} says what part {number * 40 + line} is good for."
-            page.insert_text((72, 80 + 17 * line), text, fontsize=11)
+        lines = [
+            f"Line {n} of page {number} says what part {number * 40 + n} is good for."
+            for n in range(40)
+        ]
+        page.insert_text((72, 60), ["Handbook of the made machine", "", *lines], fontsize=11)
     document.save(path)
     return path
 

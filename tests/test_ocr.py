@@ -9,6 +9,7 @@ from rag.errors import FileError, SettingsError
 from rag.ingest import Upload
 from rag.job import Repair
 from rag.ocr_lane import is_better
+from rag.parse import open_file
 from rag.parse.ocr import arranged, read_page
 from rag.parse.recognise import Quad, SeenLine, SeenWord
 from rag.settings import Settings
@@ -163,6 +164,20 @@ def test_a_layer_stays_where_the_picture_says_less():
     )
     assert not is_better(page("ocr", "two words"), page("noisy", "tbe l4yer says six w0rds"))
     assert not is_better(page("empty", ""), page("suspect", "x"))
+    assert is_better(page("ocr", "the whole scanned page"), page("text", "Exhibit 7"))
+    assert not is_better(page("ocr", "the same words"), page("text", "the same words"))
+
+
+def test_a_scan_with_a_stamp_typed_on_it_is_due(tmp_path: Path):
+    import pymupdf
+
+    path = scan(tmp_path / "scan.pdf", [LINES])
+    with pymupdf.open(path) as document:
+        document[0].insert_text((20, 20), "Exhibit 7, page 1")
+        document.new_page().insert_text((20, 20), "Typed, with no picture")
+        document.save(tmp_path / "stamped.pdf")
+    pages = list(open_file(tmp_path / "stamped.pdf", "stamped.pdf", "d").pages)
+    assert [(p.page.kind, p.due) for p in pages] == [("text", True), ("text", False)]
 
 
 @pytest.mark.parametrize(

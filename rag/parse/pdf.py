@@ -26,6 +26,9 @@ from rag.parse.pdf_page import pieces
 from rag.parse.pdf_words import Drawn, drawn
 from rag.types import Page, PageKind, ParsedPage, Warning
 
+_STAMP_WORDS = 15
+_SCAN_AREA = 0.5
+"""Share of the page that one picture fills."""
 _SAMPLED = 12
 """Pages that are looked at to learn the size of the body text."""
 
@@ -143,11 +146,22 @@ def _read(file: Any, index: int, fonts: Fonts) -> _Read:
             kind = "noisy"
         elif found.mended:
             kind = "repaired"
-        # A page on which nothing is drawn is blank.
-        due = kind in ("suspect", "noisy") or (kind == "empty" and bool(page.get_bboxlog()))
-        return _Read(found, _label(page), kind, due)
+        return _Read(found, _label(page), kind, _is_due(page, kind, len(words)))
     except Exception:  # RuntimeError, ValueError and a dozen of MuPDF's own
         return _Read(Drawn([], [], []))
+
+
+def _is_due(page: Any, kind: PageKind, words: int) -> bool:
+    """Whether the picture of the page may say more than its text.
+
+    So it is for a scan that only a stamp is typed on, such as a page number of a court's files.
+    """
+    if kind == "empty":
+        return bool(page.get_bboxlog())  # a page on which nothing is drawn is blank
+    if kind in ("suspect", "noisy") or words > _STAMP_WORDS:
+        return kind in ("suspect", "noisy")
+    pictures: list[float] = [abs(page.rect & picture["bbox"]) for picture in page.get_image_info()]
+    return bool(max(pictures, default=0.0) > _SCAN_AREA * abs(page.rect))
 
 
 def _is_invisible(page: Any) -> bool:
