@@ -10,9 +10,7 @@ import re
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 
-from rapidfuzz import process
-
-from rag import tongue
+from rag import naming, tongue
 from rag.agent_tools import (
     BadCall,
     FindArguments,
@@ -46,9 +44,6 @@ MOST_NEIGHBOURS = 2
 EXCERPTS = 8
 PLACES = 6
 """Of the question's words on a long page that no search found."""
-NAMES_LISTED = 200
-NAMES_SUGGESTED = 5
-"""For a name that no document has."""
 
 WEAK = (
     "These are weak: none is close to your query. If they do not answer the question, search "
@@ -103,11 +98,14 @@ class Lookups:
         """
         match asked:
             case SearchArguments(query, names):
-                ids = tuple(dict.fromkeys(self._find(name) for name in names)) or self._scope
+                ids = (
+                    tuple(dict.fromkeys(naming.find(name, self.sources) for name in names))
+                    or self._scope
+                )
                 same = " ".join(query.casefold().split())
                 return SearchArguments(same, ids), lambda: self._search(query, ids)
             case ReadPageArguments(name, number, neighbours):
-                document = self._library.document(self._find(name))
+                document = self._library.document(naming.find(name, self.sources))
                 if not 1 <= number <= document.page_count:
                     raise BadCall(
                         f"{document.name!r} has no {document.unit} {number}: "
@@ -119,7 +117,7 @@ class Lookups:
                 known = ReadPageArguments(document.id, number, beside)
                 return known, lambda: self._read(document, order)
             case FindArguments(name, words):
-                document = self._library.document(self._find(name))
+                document = self._library.document(naming.find(name, self.sources))
                 same = " ".join(words.casefold().split())
                 return FindArguments(document.id, same), lambda: self._look(document, words)
             case WebArguments(query):
@@ -160,38 +158,10 @@ class Lookups:
                 return index
         return len(texts)
 
-    def _find(self, name: str) -> str:
-        """The id of the document that is meant; case, folder and extension may be left out."""
-        wanted = name.strip().casefold()
-        owns = {own.casefold(): document.id for own, document in self.sources.names.items()}
-        if wanted in owns:
-            return owns[wanted]
-        ids = [own_id for own, own_id in owns.items() if wanted in _short_forms(own)]
-        if len(ids) == 1:
-            return ids[0]
-        near = process.extract(wanted, owns.keys(), limit=NAMES_SUGGESTED)
-        names = [own for own in self.sources.names if own.casefold() in {one for one, *_ in near}]
-        raise BadCall(
-            f"No document is called {name!r}. The nearest of {len(owns)} are:\n{self._names(names)}"
-        )
-
-    def _names(self, names: Sequence[str]) -> str:
-        lines = []
-        for name in names[:NAMES_LISTED]:
-            document = self.sources.names[name]
-            plural = "" if document.page_count == 1 else "s"
-            language = f", language {document.language}" if document.language else ""
-            pages = f"{document.page_count} {document.unit}{plural}"
-            lines.append(f"{self.sources.quoted(name)}: {pages}{language}")
-        if len(names) > NAMES_LISTED:
-            lines.append(f"and {len(names) - NAMES_LISTED} more: name words of theirs to see them")
-        return self.sources.delimited("documents", {}, "\n".join(lines))
-
     def _list(self, words: str) -> Generator[Event, None, Shown]:
         yield from ()
-        wanted = words.casefold().split()
-        names = [own for own in self.sources.names if all(w in own.casefold() for w in wanted)]
-        return [Block(self._names(names))], f"{len(names)} documents"
+        names = naming.holding(words, self.sources)
+        return [Block(naming.listed(names, self.sources))], f"{len(names)} documents"
 
     # Search
 
@@ -301,12 +271,6 @@ class Lookups:
         fitting = new[: self._fitting([page.text for page in new])]
         head = Block(f"From the web, for {self.sources.quoted(query)}:")
         return [head, *(self.sources.web_page(p, rank) for rank, p in enumerate(fitting))], said
-
-
-def _short_forms(name: str) -> set[str]:
-    """How a model may shorten "folder/report.pdf"."""
-    file = name.rpartition("/")[2]
-    return {file, file.rpartition(".")[0], name.rpartition(".")[0]}
 
 
 def summary(search: Search) -> str:
