@@ -25,6 +25,8 @@ from rag.retrieve import searched_text
 from rag.types import Document, Page, ParsedPage
 
 _LOOK_S = 0.2
+_TIMEOUT_S = 600.0
+"""For one page. It takes 5 s of a processor, but all others may have that first."""
 _SAMPLE_CHARACTERS = 20_000
 
 
@@ -51,7 +53,7 @@ class OcrLane:
         self._language = language
         self._chunk_tokens = chunk_tokens
         self._chunk_overlap = chunk_overlap
-        self._worker = ParseWorker(background=True)
+        self._worker = ParseWorker(_TIMEOUT_S, background=True)
         self._repairs: dict[str, Repair] = {}
         self._changed = threading.Condition()
         self._closing = False
@@ -125,6 +127,7 @@ class OcrLane:
                 for repair in self._repairs.values():
                     if repair.state == "waiting":
                         return repair.document_id
+                self._worker.close()  # the models hold a gigabyte
                 self._changed.wait()
         return None
 

@@ -35,7 +35,7 @@ def scan(path: Path, pages: Sequence[Sequence[str]], *, turn: float = 0, layer: 
 class QuickWorker:
     """Recognises every page at once, as LINES."""
 
-    def __init__(self, *, background: bool = False) -> None:
+    def __init__(self, timeout_s: float, *, background: bool) -> None:
         self.asked: list[tuple[str, int]] = []
 
     def read_page(
