@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from rag.errors import LLMError, PromptTooLong, ToolsRefused
-from rag.llm import LLM, LiteLLM, Message, Piece, Switched, Tool
+from rag.llm import LLM, LiteLLM, Message, Piece, Switched, Tool, Usage
 from rag.llm_plain import Plain
 from rag.settings import Settings
 from rag.types import Fallback
@@ -27,6 +27,7 @@ class Chain:
     def __init__(self, models: Sequence[LLM]) -> None:
         self._model, *self._left = models
         self._failed: list[Fallback] = []
+        self._used: list[Usage] = []
 
     @property
     def model(self) -> str:
@@ -36,6 +37,11 @@ class Chain:
     def fallbacks(self) -> tuple[Fallback, ...]:
         """The models that failed so far."""
         return tuple(self._failed)
+
+    @property
+    def used(self) -> tuple[Usage, ...]:
+        """What every call so far used, where the provider said so or litellm could estimate it."""
+        return tuple(self._used)
 
     def stream(
         self,
@@ -50,11 +56,14 @@ class Chain:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             share_s = timeout_s
-            if deadline is not None and self._left + self._failed:
+            if deadline is not None and (self._left or self._failed):
                 share_s = max(LEAST_S, (deadline - time.monotonic()) / (1 + len(self._left)))
             try:
                 with closing(self._model.stream(messages, tools, tool_choice, share_s)) as pieces:
-                    yield from pieces
+                    for piece in pieces:
+                        if isinstance(piece, Usage):
+                            self._used.append(piece)
+                        yield piece
                 return
             except PromptTooLong:
                 raise

@@ -45,7 +45,7 @@ from rag.types import (
 if TYPE_CHECKING:
     from rag.agent import Agent
     from rag.embed import Embedder
-    from rag.llm import LLM
+    from rag.llm import LLM, Usage
     from rag.reader import Reader
 
 Engine = Literal["auto", "reader", "agent"]
@@ -444,7 +444,7 @@ class Workspace:
         yield Notice(notices[-1])
         for event in self._reader().answer(question, documents, history):
             if isinstance(event, Finished):
-                event = _told(event, notices, chain.fallbacks)
+                event = _charged(_told(event, notices, chain.fallbacks), chain.used)
             yield event
 
     def _reader(self) -> Reader:
@@ -466,6 +466,19 @@ def _told(event: Finished, notices: Sequence[str], fallbacks: tuple[Fallback, ..
     return Finished(
         replace(event.answer, receipt=replace(receipt, notices=told, fallbacks=fallbacks))
     )
+
+
+def _charged(event: Finished, used: Sequence[Usage]) -> Finished:
+    """With what models used in vain before the reader answered."""
+    costs = [usage.cost for usage in used if usage.cost is not None]
+    receipt = replace(
+        event.answer.receipt,
+        llm_calls=len(used),
+        prompt_tokens=sum(usage.prompt_tokens for usage in used),
+        completion_tokens=sum(usage.completion_tokens for usage in used),
+        cost=sum(costs) if costs else None,
+    )
+    return Finished(replace(event.answer, receipt=receipt))
 
 
 def _fields(values: Mapping[str, str]) -> dict[str, Any]:

@@ -178,3 +178,10 @@ def test_without_a_fallback_the_reader_answers(fault, words, kettle):
     assert words in notices[-1]
     assert notices[-1].endswith("The built-in reader answers instead.")
     assert answer.receipt.notices[-1] == notices[-1]
+
+
+def test_what_failed_models_used_is_counted_when_the_reader_answers(kettle):
+    _, answer = ask(kettle, FAULTS["empty to the end"].replies, fallback=False)
+    receipt = answer.receipt
+    assert (receipt.llm_calls, receipt.prompt_tokens, receipt.completion_tokens) == (4, 400, 80)
+    assert [fallback.model for fallback in receipt.fallbacks] == ["openai/a", "openai/a"]

@@ -133,17 +133,22 @@ def _draw_engine(receipt: Receipt) -> None:
             "**Answered by the reader**, without a language model: it picks sentences from your "
             "documents and writes none of its own."
         )
+        if receipt.llm_calls:
+            st.markdown(f"Models that failed before it used {_used(receipt)}.")
         if not receipt.fallbacks:
             st.page_link(
                 "pages/settings.py", label="Connect a language model", icon=":material/tune:"
             )
         return
-    st.markdown(
-        f"**Answered by {plain(receipt.model)}** in {many(receipt.llm_calls, 'call')}, "
-        f"{receipt.prompt_tokens:,} tokens read, {receipt.completion_tokens:,} written, "
-        f"{plain(cost(receipt))}."
-    )
+    st.markdown(f"**Answered by {plain(receipt.model)}** in {_used(receipt)}.")
     if receipt.stopped_by:
         st.caption(f"It was stopped by the limit on {plain(receipt.stopped_by)}.")
     if receipt.prompts:
         st.caption(f"Prompts: version {plain(receipt.prompts)}")
+
+
+def _used(receipt: Receipt) -> str:
+    return (
+        f"{many(receipt.llm_calls, 'call')}, {receipt.prompt_tokens:,} tokens read, "
+        f"{receipt.completion_tokens:,} written, {plain(cost(receipt))}"
+    )
