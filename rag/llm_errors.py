@@ -58,10 +58,7 @@ def explain(
     if "AuthenticationError" in kinds or status in (401, 403):
         return f"The provider refused the API key for {model}: {cause} Check LLM_API_KEY."
     if refuses_tools(error):
-        return (
-            f"The model {model} does not accept tool calls: {cause} "
-            "Choose a model that supports them in LLM_MODEL."
-        )
+        return f"The model {model} does not accept tool calls: {cause}"
     if too_long(error):
         return (
             f"The question and its passages are too long for {model}: {cause} "

@@ -128,7 +128,7 @@ def test_the_trace_says_what_was_done_and_can_be_taken_along(solar):
     assert "**Searched**: 1 passage · 10 ms" in said
     assert "**Asked openai/b**: finish · 900 tokens read, 0 tokens written · 1.0 s" in said
     assert "dropped: S1 “fell by five”" in said
-    assert "Asked in vain: openai/a." in said
+    assert "Failed before that: openai/a." in said
     assert "Prompts: version ab12" in said
     assert solar.get("download_button")[0].label == "Trace as JSON"
 

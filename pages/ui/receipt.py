@@ -90,7 +90,9 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
     with fold:
         _draw_engine(receipt)
         for fallback in receipt.fallbacks:
-            st.markdown(f"**Asked in vain: {plain(fallback.model)}.** {lines(fallback.reason)}")
+            st.markdown(
+                f"**Failed before that: {plain(fallback.model)}.** {lines(fallback.reason)}"
+            )
         st.markdown(
             f"**Quotes:** {quotes(receipt)}. A quote that is not there word for word is dropped."
         )

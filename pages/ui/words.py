@@ -28,6 +28,7 @@ _STAGES = {
     "read": "Reading",
     "web": "Searching the web",
     "model": "Language model",
+    "verify": "Checking quotes",
     "total": "In all",
 }
 
