@@ -188,6 +188,9 @@ def test_answers_of_the_reader_are_measured_with_refusals(filled):
     show(filled, view="results", run=made.id, case=record.id)
     assert "Answer" in words(filled)
     assert f"source_{made.id}_{record.id}_1" in [button.key for button in filled.button]
+    filled.session_state[f"receipt_{made.id}_{record.id}"] = True
+    run(filled)
+    assert "Trace as JSON" in [button.label for button in filled.get("download_button")]
     filled.button(key=f"source_{made.id}_{record.id}_1").click()
     run(filled)
     assert "with the quote marked" in filled.get("image")[-1].proto.imgs[0].alt
