@@ -27,8 +27,8 @@ def reasons(query: str, hit: Hit, language: str) -> list[str]:
     found = []
     if words := matched_words(query, hit, language):
         found.append(f"It holds {', '.join(f'“{word}”' for word in words)}.")
-    if hit.probability is not None:
-        found.append(f"The re-ranker gives it a chance of {hit.probability:.0%} to answer.")
+    if hit.rerank_score is not None:
+        found.append(f"The re-ranker gives it a chance of {hit.rerank_score:.0%} to answer.")
     ranks = [
         (hit.keyword_rank, "by its words"),
         (hit.page_rank, "by its page's words"),

@@ -15,7 +15,8 @@ from rag import cite
 from rag.candidates import Candidate, candidates
 from rag.embed import Embedder
 from rag.errors import NotFound
-from rag.retrieve import Searcher
+from rag.rerank import Reranker
+from rag.retrieve import Searcher, searched_text
 from rag.stop_words import content_words, spoken
 from rag.support import (
     THRESHOLD,
@@ -46,6 +47,8 @@ from rag.wording import markdown, marked, refusal
 
 MOST_HITS = 8
 """Passages that are read."""
+MOST_RERANKED = 16
+"""Sentences that the re-ranker reads."""
 MOST_SENTENCES = 40
 """Embedded for one question, in one batch: 0.2 to 0.4 s on two cores."""
 LONGEST_EMBEDDED = 400
@@ -69,10 +72,17 @@ class Library(Protocol):
 class Reader:
     """Answers in the documents' own sentences."""
 
-    def __init__(self, searcher: Searcher, embedder: Embedder, library: Library) -> None:
+    def __init__(
+        self,
+        searcher: Searcher,
+        embedder: Embedder,
+        library: Library,
+        reranker: Reranker | None = None,
+    ) -> None:
         self._searcher = searcher
         self._embedder = embedder
         self._library = library
+        self._reranker = reranker
 
     def answer(
         self, question: str, documents: Sequence[str] = (), history: Sequence[Turn] = ()
@@ -137,11 +147,30 @@ class Reader:
         vectors = self._embedder.embed([c.shown[:LONGEST_EMBEDDED] for c in found])
         cosines = [float(c) for c in vectors @ self._embedder.embed_query(query)]
         scores = [relevance(c, *share) for c, share in zip(cosines, shares, strict=True)]
+        chances = self._chances(query, found, scores)
+        scores = [score + chance for score, chance in zip(scores, chances, strict=True)]
         best = found[scores.index(max(scores))]
         if _support(query, max(cosines), best, everything) < THRESHOLD:
             return []
         picked = choose(scores, vectors, [candidate.place for candidate in found])
         return _runs([found[i] for i in picked])
+
+    def _chances(
+        self, query: str, found: Sequence[Candidate], scores: Sequence[float]
+    ) -> list[float]:
+        """For each candidate the re-ranker's probability that it answers; 0 without a re-ranker,
+        and for those that are too far behind to be read by it."""
+        chances = [0.0] * len(found)
+        if self._reranker is None:
+            return chances
+        best = sorted(range(len(found)), key=lambda i: -scores[i])[:MOST_RERANKED]
+        texts = [
+            searched_text(c.document.name, c.heading, c.shown[:LONGEST_EMBEDDED])
+            for c in (found[i] for i in best)
+        ]
+        for index, chance in zip(best, self._reranker.score(query, texts), strict=True):
+            chances[index] = chance
+        return chances
 
     def _passages(self, search: Search) -> Iterator[tuple[int, Hit, Page, Document]]:
         for rank, hit in enumerate(search.hits[:MOST_HITS]):

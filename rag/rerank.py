@@ -1,4 +1,4 @@
-"""Question and passages -> relevance scores, by a cross-encoder that reads both together."""
+"""Question and passages -> how likely each answers, by a cross-encoder that reads both together."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ class Reranker(Protocol):
     name: str
 
     def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """One score a passage, higher is better; only comparable within one model."""
-        ...
-
-    def probability(self, score: float) -> float | None:
-        """That a passage of this score answers; None when the model is not calibrated."""
+        """For each passage from 0 to 1, higher is better; only comparable within one model."""
         ...
 
 
 class CrossEncoderReranker:
-    """The bundled model, or any sentence-transformers CrossEncoder by hub name or folder."""
+    """The bundled model, or any sentence-transformers CrossEncoder by hub name or folder.
+
+    The bundled one's scores are probabilities, by Platt scaling (Platt 1999) on held-out questions
+    of its training sources; another model's are the sigmoid of what it returns.
+    """
 
     def __init__(self, name: str = BUNDLED_RERANKER) -> None:
         """Loads the model (seconds). Raises ModelError."""
-        self._slope, self._offset = 0.0, 0.0
+        self._slope, self._offset = 1.0, 0.0
         try:
             if name == BUNDLED_RERANKER:
                 self._model = _bundled()
@@ -51,8 +51,9 @@ class CrossEncoderReranker:
                 self._slope, self._offset = calibration["slope"], calibration["offset"]
             else:
                 from sentence_transformers import CrossEncoder
+                from torch import nn
 
-                self._model = CrossEncoder(name, device="cpu")
+                self._model = CrossEncoder(name, device="cpu", activation_fn=nn.Identity())
         except ModelError:
             raise
         except Exception as error:  # every loader below raises kinds of its own
@@ -66,13 +67,8 @@ class CrossEncoderReranker:
         if not passages:
             return []
         pairs = [(query, passage) for passage in passages]
-        return [float(s) for s in self._model.predict(pairs, show_progress_bar=False)]
-
-    def probability(self, score: float) -> float | None:
-        """Platt scaling (Platt 1999) on held-out questions of the training sources."""
-        if not self._slope:
-            return None
-        return 1 / (1 + math.exp(-(self._slope * score + self._offset)))
+        logits = self._model.predict(pairs, show_progress_bar=False)
+        return [1 / (1 + math.exp(-(self._slope * float(x) + self._offset))) for x in logits]
 
 
 def _bundled() -> CrossEncoder:
@@ -85,7 +81,7 @@ def _bundled() -> CrossEncoder:
     level = loading.level
     loading.setLevel(logging.ERROR)  # it would report that the embedder has no classifier
     try:
-        model = CrossEncoder(
+        model: CrossEncoder = CrossEncoder(
             str(bundled_model()),
             num_labels=1,
             device="cpu",
@@ -96,6 +92,7 @@ def _bundled() -> CrossEncoder:
     finally:
         loading.setLevel(level)
     network = model.model
+    assert network is not None  # it has a transformer: that was just loaded
     missing, unexpected = network.load_state_dict(
         load_file(BUNDLED / "model.safetensors"), strict=False
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import PurePath
@@ -31,6 +31,13 @@ Ranking = Sequence[tuple[str, float]]
 RRF_K = 10
 """How much less the second rank counts than the first: the paper's constant is 60, for rankings a
 thousand deep; on four sets of questions 10 was as good or better in MRR@5."""
+
+RERANKED = 24
+"""Hits that the re-ranker reads; its time grows with them."""
+
+RERANK_K = 20
+"""Of the re-ranker's reciprocal ranks. Mean page MRR@5 on four sets: without it 0.84; by its
+probability instead of its rank 0.86; by rank 0.86 with 10, 0.87 with 20."""
 
 OPENING = 1_500
 """Characters at the beginning of a document, where it says what it is."""
@@ -106,7 +113,7 @@ class Retriever:
         self._catalog = catalog
         self._store = store
         self._embedder = embedder
-        self._reranker = reranker
+        self.reranker = reranker
         self._top_k = top_k
         self._candidates = candidates
         self._lock = threading.Lock()
@@ -178,8 +185,8 @@ class Retriever:
         hits = self._fused(words.documents, keyword, dense, pages, fitting)
         clock = _lap(seconds, "fuse", clock)
 
-        if self._reranker is not None:
-            hits = self._rerank(self._reranker, query, hits)
+        if self.reranker is not None:
+            hits = self._rerank(self.reranker, query, hits)
             _lap(seconds, "rerank", clock)
         return Search(query, tuple(hits), seconds, tuple(documents), implied and bool(documents))
 
@@ -247,13 +254,29 @@ class Retriever:
         return hits
 
     def _rerank(self, reranker: Reranker, query: str, hits: list[Hit]) -> list[Hit]:
-        head = hits[: self._candidates]
+        """The best hits by their fused score, as a share of the best one's, plus the mean of the
+        reciprocal ranks that the re-ranker gives the passage and its page.
+
+        Alone the re-ranker tells documents that are nearly alike apart less well than their names
+        and words do: on the handbooks, page MRR@5 0.72, against 0.83 before it and 0.84 together.
+        """
+        head = hits[:RERANKED]
         scores = reranker.score(
             query, [searched_text(h.name, h.chunk.heading, h.chunk.text) for h in head]
         )
-        ranked = [replace(h, rerank_score=s) for h, s in zip(head, scores, strict=True)]
-        ranked.sort(key=lambda h: -(h.rerank_score or 0.0))
-        return ranked + hits[self._candidates :]
+        read = [replace(h, rerank_score=s) for h, s in zip(head, scores, strict=True)]
+        judged = sorted(read, key=lambda h: -(h.rerank_score or 0.0))
+        chunk_rank = _ranking(h.chunk.id for h in judged)
+        page_rank = _ranking(_place(h.chunk.document_id, h.chunk.page) for h in judged)
+        best = max((h.fused_score for h in head), default=1.0)
+
+        def merged(hit: Hit) -> float:
+            page = page_rank[_place(hit.chunk.document_id, hit.chunk.page)]
+            ranks = (chunk_rank[hit.chunk.id], page)
+            reciprocal = sum((1 + RERANK_K) / (rank + RERANK_K) for rank in ranks) / len(ranks)
+            return hit.fused_score / best + reciprocal
+
+        return sorted(read, key=merged, reverse=True) + hits[RERANKED:]
 
     def _indexes(self) -> _Words:
         """Tokens of what has not changed are kept."""
@@ -282,8 +305,15 @@ class Retriever:
                             openings.append((d.id, d.id, words(d.id, d, opening)))
                 self._tokens = kept
                 self._languages = {d.language for d in documents.values()} or {"en"}
-                self._words = _Words(*map(KeywordIndex, (chunks, pages, openings)), documents)
+                self._words = _Words(
+                    KeywordIndex(chunks), KeywordIndex(pages), KeywordIndex(openings), documents
+                )
             return self._words
+
+
+def _ranking(items: Iterable[str]) -> dict[str, int]:
+    """Item -> its rank from 1, by its first appearance."""
+    return {item: rank for rank, item in enumerate(dict.fromkeys(items), start=1)}
 
 
 def _place(document_id: str, page: int) -> str:

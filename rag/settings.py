@@ -34,8 +34,8 @@ class Settings:
     """FOOTNOTE_DATA: the folder that holds everything (platform data folder / footnote)."""
     embedder: str = BUNDLED_EMBEDDER
     """FOOTNOTE_EMBEDDER: a sentence-transformers model, by hub name or folder."""
-    reranker: str | None = None
-    """FOOTNOTE_RERANKER: a cross-encoder, by hub name or folder; `off` (None) is the default."""
+    reranker: str | None = BUNDLED_RERANKER
+    """FOOTNOTE_RERANKER: a cross-encoder, by hub name or folder; `off` (None) leaves it out."""
     chunk_tokens: int = 200
     """FOOTNOTE_CHUNK_TOKENS: a chunk's largest size, in the embedder's tokens."""
     chunk_overlap: int = 30
@@ -96,7 +96,7 @@ class Settings:
             if env.get("FOOTNOTE_DATA")
             else user_data_path("footnote", appauthor=False),
             embedder=env.get("FOOTNOTE_EMBEDDER") or BUNDLED_EMBEDDER,
-            reranker=_off(env.get("FOOTNOTE_RERANKER")),
+            reranker=_off(env.get("FOOTNOTE_RERANKER") or BUNDLED_RERANKER),
             chunk_tokens=_int(env, "FOOTNOTE_CHUNK_TOKENS", 200, 32, 4096),
             chunk_overlap=_int(env, "FOOTNOTE_CHUNK_OVERLAP", 30, 0, 1024),
             top_k=_int(env, "FOOTNOTE_TOP_K", 8, 1, 50),

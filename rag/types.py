@@ -162,9 +162,8 @@ class Hit:
     fused_score: float = 0.0
     """Reciprocal rank fusion, of the chunk's ranks and of its page's."""
     rerank_score: float | None = None
-    """The cross-encoder's score; None when re-ranking is off, and beyond the candidates it reads."""
-    probability: float | None = None
-    """That the passage answers, by the cross-encoder's calibration; None when it has none."""
+    """How likely it answers, 0 to 1, as the cross-encoder judges; None when re-ranking is off, and
+    for hits that are too far down to be read."""
     document_fit: float = 0.0
     """How well the document's name and opening fit: 1 for the one that fits best, 0 for not at
     all."""

@@ -74,7 +74,8 @@ class Workspace:
     def open(cls, settings: Settings, embedder: Embedder | None = None) -> Workspace:
         """Raises DataFolderInUse, DataFolderError. Unfinished documents are resumed.
 
-        `embedder`: one that is loaded already, instead of the one that the settings name.
+        `embedder`: one that is loaded already, instead of the models that the settings name; the
+        re-ranker is off then, and `settings` says so.
         """
         try:
             settings.data.mkdir(parents=True, exist_ok=True)
@@ -90,6 +91,8 @@ class Workspace:
                 f"The data folder {str(settings.data)!r} cannot be used: {error}. Set "
                 "FOOTNOTE_DATA to a folder that can be written."
             ) from error
+        if embedder is not None:
+            settings = replace(settings, reranker=None)
         return cls(settings, lock, embedder)
 
     def __init__(self, settings: Settings, lock: FileLock, embedder: Embedder | None) -> None:
@@ -451,7 +454,8 @@ class Workspace:
         from rag.reader import Reader
 
         engines = self.engines()
-        return Reader(engines.retriever, engines.embedder, self.catalog)
+        retriever = engines.retriever
+        return Reader(retriever, engines.embedder, self.catalog, retriever.reranker)
 
     def _agent(self, llm: LLM) -> Agent:
         from rag.agent import Agent

@@ -43,4 +43,4 @@ class LengthReranker:
     name = "shortest first"
 
     def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        return [-float(len(passage)) for passage in passages]
+        return [1 / (1 + len(passage)) for passage in passages]

@@ -51,9 +51,9 @@ class TestCache:
 
         model = Counting()
         old, new = (Scores(tmp_path / "s.db", model, weights) for weights in ("a", "b"))
-        assert old.score("q", ["tea", "milk"]) == old.score("q", ["tea", "milk"]) == [-3, -4]
+        assert old.score("q", ["tea", "milk"]) == old.score("q", ["tea", "milk"]) == [0.25, 0.2]
         assert model.asked == 2
-        assert new.score("q", ["tea"]) == [-3]
+        assert new.score("q", ["tea"]) == [0.25]
         assert model.asked == 3
 
 

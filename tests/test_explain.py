@@ -21,7 +21,7 @@ def test_stop_words_are_no_reason():
 
 def test_reasons_name_words_chance_and_ranks():
     found = hit(
-        "The valve opens.", keyword_rank=2, page_rank=11, dense_rank=3, probability=0.82,
+        "The valve opens.", keyword_rank=2, page_rank=11, dense_rank=3, rerank_score=0.82,
         document_fit=1.0,
     )  # fmt: skip
     assert reasons("Which valve?", found, "en") == [

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 
 import pytest
 
 from rag.ingest import Upload
-from rag.retrieve import Retriever, fuse, searched_text
+from rag.retrieve import RERANKED, Retriever, fuse, searched_text
+from rag.types import Hit
 from rag.workspace import Workspace
-from tests.fakes import LengthReranker
 
 PUMP = b"# Pump\n\nThe relief valve of the pump opens at 4.2 bar.\n"
 FERRY = b"# Ferry\n\nThe first ferry leaves at 06:15 from the north pier.\n"
@@ -45,7 +46,7 @@ def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspac
     assert hit.page_rank == 1
     assert hit.document_fit == 1
     assert hit.fused_score == pytest.approx((2 / 11 + 3 / 11) * 1.5)
-    assert (hit.rerank_score, hit.probability) == (None, None)
+    assert hit.rerank_score is None
 
 
 def test_a_document_can_be_found_by_its_name(library: Workspace):
@@ -68,21 +69,53 @@ def test_a_deleted_document_is_not_found(library: Workspace):
     assert {h.name for h in library.search("relief valve").hits} == {"ferry.md"}
 
 
-def test_the_reranker_decides_the_order(library: Workspace):
+class Prefers:
+    """A re-ranker that looks for one word, and how sure it is of it."""
+
+    name = "one word"
+
+    def __init__(self, word: str, sure: float = 0.9, but: str = "") -> None:
+        """A passage with the word `but` is none that it prefers."""
+        self.word, self.sure, self.but = word, sure, but
+        self.read: list[str] = []
+
+    def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        self.read += passages
+        good = [self.word in t and not (self.but and self.but in t) for t in passages]
+        return [self.sure if yes else 1 - self.sure for yes in good]
+
+
+def reranked(library: Workspace, reranker: Prefers, query: str) -> list[Hit]:
     engines = library.engines()
     retriever = Retriever(
-        library.catalog,
-        engines.store,
-        engines.embedder,
-        LengthReranker(),
-        top_k=5,
-        candidates=10,
+        library.catalog, engines.store, engines.embedder, reranker, top_k=99, candidates=99
     )
-    hits = retriever.search("relief valve of the pump").hits
-    scores = [h.rerank_score for h in hits]
-    assert None not in scores
-    assert scores == sorted(scores, reverse=True)
-    assert all(h.fused_score > 0 for h in hits)
+    return list(retriever.search(query).hits)
+
+
+def test_the_reranker_decides_between_passages_that_search_finds_alike(workspace: Workspace):
+    colours = ("red", "blue", "green", "grey", "black", "white")
+    texts = {f"{c}.md": f"The {c} valve is shut." for c in colours}
+    workspace.add_files([Upload(n, t.encode()) for n, t in texts.items()]).wait(60)
+    before = workspace.search("Which valve is shut?").hits
+    worst = PurePath(before[0].name).stem
+    hits = reranked(workspace, Prefers("shut", but=worst), "Which valve is shut?")
+    assert hits[0].name == before[1].name
+    assert [h.rerank_score for h in hits if worst in h.chunk.text] == pytest.approx([0.1])
+
+
+def test_a_search_that_is_sure_outweighs_a_reranker_that_is_not(library: Workspace):
+    hits = reranked(library, Prefers("ferry", 0.55), "At what pressure does the relief valve open?")
+    assert [h.name for h in hits] == ["pump.md", "ferry.md"]
+
+
+def test_the_reranker_reads_the_best_hits_only(workspace: Workspace):
+    text = "".join(f"# Part {n}\n\n{f'Valve {n} is open. ' * 30}\n\n" for n in range(40))
+    workspace.add_files([Upload("valves.md", text.encode())]).wait(60)
+    reranker = Prefers("Valve 7 ")
+    hits = reranked(workspace, reranker, "Which valve is open?")
+    assert len(reranker.read) == RERANKED < len(hits)
+    assert [h.rerank_score is None for h in hits] == [i >= RERANKED for i in range(len(hits))]
 
 
 def test_an_empty_library_finds_nothing(workspace: Workspace):

@@ -11,7 +11,7 @@ from rag.settings import Settings
 def test_an_empty_environment_gives_the_documented_defaults():
     settings = Settings.from_env({})
     assert settings.data.name == "footnote"
-    assert (settings.embedder, settings.reranker) == ("all-MiniLM-L6-v2", None)
+    assert (settings.embedder, settings.reranker) == ("all-MiniLM-L6-v2", "footnote-reranker")
     assert settings.llm_model is None
 
 

@@ -227,7 +227,10 @@ class LibraryBench:
     def variant(self, settings: Settings, on_progress: OnProgress) -> Iterator[LibraryBench]:
         from rag.evaluate.index import Index, load_reranker
 
-        engines, reranker = self._library.engines(), load_reranker(settings)
+        engines = self._library.engines()
+        reranker = engines.retriever.reranker
+        if settings.reranker != self._library.settings.reranker:
+            reranker = load_reranker(settings)
         if _chunking(settings) == _chunking(self._library.settings):
             catalog = self._library.catalog
             yield LibraryBench(

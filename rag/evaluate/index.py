@@ -140,7 +140,8 @@ class Index:
         if engine == "reader":
             from rag.reader import Reader
 
-            reader = Reader(self.retriever, self._embedder, self.catalog)
+            reranker = self.retriever.reranker
+            reader = Reader(self.retriever, self._embedder, self.catalog, reranker)
             return reader.answer(question, documents, history)
         from rag.agent import Agent
         from rag.llm import LiteLLM

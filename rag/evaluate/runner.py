@@ -244,5 +244,4 @@ def _found(hit: Hit, place: Callable[[str, int], Place]) -> Found:
         document_fit=hit.document_fit,
         fused_score=hit.fused_score,
         rerank_score=hit.rerank_score,
-        probability=hit.probability,
     )

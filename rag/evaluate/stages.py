@@ -38,7 +38,6 @@ class Found:
     document_fit: float = 0.0
     fused_score: float = 0.0
     rerank_score: float | None = None
-    probability: float | None = None
 
     @property
     def place(self) -> Place:
