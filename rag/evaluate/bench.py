@@ -225,12 +225,10 @@ class LibraryBench:
 
     @contextmanager
     def variant(self, settings: Settings, on_progress: OnProgress) -> Iterator[LibraryBench]:
-        from rag.evaluate.index import Index, load_reranker
+        from rag.evaluate.index import Index
 
         engines = self._library.engines()
         reranker = engines.retriever.reranker
-        if settings.reranker != self._library.settings.reranker:
-            reranker = load_reranker(settings)
         if _chunking(settings) == _chunking(self._library.settings):
             catalog = self._library.catalog
             yield LibraryBench(

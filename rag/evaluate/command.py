@@ -13,7 +13,6 @@ from rag.errors import EvaluationError, NotFound
 from rag.evaluate import kept
 from rag.evaluate.ablate import Ablation
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
-from rag.evaluate.index import load_reranker
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet, load
 from rag.evaluate.output import Kept, list_lines, show, tell
@@ -145,9 +144,10 @@ def _bench(workspace: Workspace, docs: Path, cases: CaseSet) -> Iterator[Bench]:
     if any(case.relevant for case in cases.cases) and passage_files(docs):
         from rag.evaluate.passage_bench import PassageBench
 
-        settings = workspace.settings
-        reranker = load_reranker(settings)
-        passages = PassageBench(docs, settings, workspace.engines().embedder, reranker, _indexing())
+        engines = workspace.engines()
+        passages = PassageBench(
+            docs, workspace.settings, engines.embedder, engines.retriever.reranker, _indexing()
+        )
         try:
             yield passages
         finally:

@@ -16,7 +16,7 @@ from rag.embed import Embedder
 from rag.ingest import Engines
 from rag.job import Job
 from rag.language import detect_language
-from rag.rerank import CrossEncoderReranker, Reranker
+from rag.rerank import Reranker
 from rag.retrieve import Retriever, searched_text
 from rag.settings import Settings
 from rag.store import VectorStore
@@ -152,11 +152,6 @@ class Index:
     def _chunks(self, pages: Iterable[ParsedPage]) -> Iterator[Chunk]:
         size = largest(self.settings.chunk_tokens, self._embedder.max_tokens)
         return chunk(pages, self._embedder.count_tokens, size, self.settings.chunk_overlap)
-
-
-def load_reranker(settings: Settings) -> Reranker | None:
-    """The one that the settings name. Raises ModelError."""
-    return CrossEncoderReranker(settings.reranker) if settings.reranker else None
 
 
 def stored_pages(catalog: Catalog, document_id: str) -> list[ParsedPage]:

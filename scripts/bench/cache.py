@@ -109,9 +109,6 @@ class Scores:
             known |= found
         return [known[key] for key in keys]
 
-    def probability(self, score: float) -> float | None:
-        return self._inner.probability(score)
-
     def _key(self, query: str, passage: str) -> bytes:
         text = f"{self.name}\0{self._weights}\0{query}\0{passage}"
         return hashlib.sha256(text.encode()).digest()

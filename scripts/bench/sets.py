@@ -18,12 +18,12 @@ from rag.embed import SentenceTransformerEmbedder
 from rag.evaluate.bench import Bench, LibraryBench, folder_files
 from rag.evaluate.cases import Case
 from rag.evaluate.command import settle
-from rag.evaluate.index import Cut, Index, load_reranker, stored_pages
+from rag.evaluate.index import Cut, Index, stored_pages
 from rag.evaluate.load import CaseSet, load
 from rag.evaluate.passage_bench import PassageBench
 from rag.evaluate.passages import passage_files
 from rag.ingest import Upload
-from rag.rerank import Reranker
+from rag.rerank import CrossEncoderReranker, Reranker
 from rag.settings import Settings
 from rag.types import Document, ParsedPage
 from rag.workspace import Workspace
@@ -102,10 +102,12 @@ def kitchen(cache: Path, *, any_parser: bool = False, timed: bool = False) -> Ki
     cache.mkdir(parents=True, exist_ok=True)
     settings = Settings.from_env({**os.environ, "FOOTNOTE_DATA": str(cache), "LLM_MODEL": "off"})
     embedder = Vectors(cache / "vectors.db", SentenceTransformerEmbedder(settings.embedder))
-    reranker = load_reranker(settings)
-    if reranker is not None and not timed:
-        weights = weights_version(str(settings.reranker))
-        reranker = Scores(cache / "scores.db", reranker, weights)
+    reranker: Reranker | None = None
+    if settings.reranker:
+        reranker = CrossEncoderReranker(settings.reranker)
+        if not timed:
+            weights = weights_version(settings.reranker)
+            reranker = Scores(cache / "scores.db", reranker, weights)
     return Kitchen(settings, embedder, reranker, cache, any_parser)
 
 
