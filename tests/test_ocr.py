@@ -69,11 +69,18 @@ def test_columns_of_prose_are_read_one_after_the_other():
     right = [seen(f"right line {n} runs on and on", 300, 103 + 16 * n, 200) for n in range(5)]
     below = [seen("A title below both", 50, 220, 120)]
     pairs = [line for pair in zip(left, right, strict=True) for line in pair]
-    text, words = arranged([*pairs, *below], 1.0, 595, 842)
+    text, words, _ = arranged([*pairs, *below], 1.0, 595, 842)
     said = text.split()
     assert said.index("right") > said.index("4")
     assert text.rstrip().endswith("A title below both")
     assert all(text[w.start : w.end].strip() for w in words)
+
+
+def test_lines_in_much_larger_letters_are_headings():
+    title = seen("The pump", 50, 40, 150, height=24)
+    lines = [seen(f"line {n} of plain text", 50, 100 + 16 * n, 200, 12 + n % 3) for n in range(6)]
+    _, _, headings = arranged([title, *lines], 1.0, 595, 842)
+    assert [(h.start, h.title) for h in headings] == [(0, "The pump")]
 
 
 def test_a_scan_is_searchable_once_it_was_read_in_the_background(

@@ -17,11 +17,11 @@ from rag.parse.flow import Flow
 from rag.parse.glyphs import Box, is_rtl
 from rag.parse.lines import Glyphs, Line, columns, framed, is_prose, slabs
 from rag.parse.mend import clean, is_garbled
-from rag.parse.pdf_headings import outline, outlined
+from rag.parse.pdf_headings import outline, outlined, sized
 from rag.parse.pdf_page import pieces
 from rag.parse.pdf_words import Drawn
 from rag.parse.scripts import CJK
-from rag.types import Page, PageKind, ParsedPage, Word
+from rag.types import Heading, Page, PageKind, ParsedPage, Word
 
 if TYPE_CHECKING:
     from rag.parse.recognise import Quad, Recogniser, SeenLine
@@ -61,18 +61,19 @@ def read_page(path: Path, name: str, document_id: str, number: int, language: st
             "corrupt", f"Page {number} of {name!r} cannot be drawn: {error}."
         ) from error
     seen = _recogniser().read(image, _alphabet_only(language))
-    text, words = arranged(seen, zoom, *size)
+    text, words, titles = arranged(seen, zoom, *size)
     kind: PageKind = "ocr" if words else "empty"
     if is_garbled([text[w.start : w.end] for w in words]):
         kind = "suspect"
-    headings = tuple(outlined(text, 0, bookmarks))
-    return ParsedPage(Page(document_id, number, "", text, kind, headings), words)
+    headings = outlined(text, 0, bookmarks) if bookmarks else titles
+    return ParsedPage(Page(document_id, number, "", text, kind, tuple(headings)), words)
 
 
 def arranged(
     seen: Sequence[SeenLine], zoom: float, width: float, height: float
-) -> tuple[str, tuple[Word, ...]]:
-    """Text in reading order and the place of each word, in points of the displayed page."""
+) -> tuple[str, tuple[Word, ...], list[Heading]]:
+    """Text in reading order, the place of each word in points of the displayed page, and the lines
+    that are much larger than the others."""
     skew = _skew(seen)
     # Reading order is looked for on the upright page; the words stay where they are displayed.
     places: dict[Box, Box] = {}
@@ -88,7 +89,7 @@ def arranged(
         if glyphs:
             lines.append(_line(glyphs, found.turn))
     if not lines:
-        return "", ()
+        return "", (), []
     usual = median(line.size for line in lines)
     for order, line in enumerate(by_column(lines)):
         line.order = line.block = order
@@ -100,7 +101,7 @@ def arranged(
         Word(w.start, w.end, *places.get((w.x0, w.y0, w.x1, w.y1), (w.x0, w.y0, w.x1, w.y1)))
         for w in flow.words
     )
-    return flow.text, words
+    return flow.text, words, sized(flow.placed, usual)
 
 
 def _drawn(page: Any) -> tuple[Any, float]:
