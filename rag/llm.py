@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import time
+import warnings
 from collections.abc import AsyncGenerator, Generator, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
 from dataclasses import dataclass, replace
@@ -145,6 +146,8 @@ def load_litellm() -> ModuleType:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else prices are fetched at import
     import litellm
 
+    # About litellm's own types, whenever pydantic first looks at them; nobody here can act on it.
+    warnings.filterwarnings("ignore", "Items? .* on TypedDict class", UserWarning)
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what it logs, it raises too
     litellm.suppress_debug_info = True  # else it prints advertising on every error

@@ -15,8 +15,6 @@ import pytest
 from rag.llm import CallPiece, LiteLLM, Message, Stop, Tool, ToolCall, Usage
 from rag.settings import Settings
 
-pytestmark = pytest.mark.filterwarnings("ignore:Items? .* TypedDict class:UserWarning")
-
 SEARCH = Tool("search", "Search.", {"type": "object", "properties": {"query": {"type": "string"}}})
 CONVERSATION = [
     Message("system", "Rules"),
