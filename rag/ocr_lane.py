@@ -22,7 +22,7 @@ from rag.language import detect_language
 from rag.page_notes import CODES, page_notes
 from rag.parse.worker import ParseWorker
 from rag.retrieve import searched_text
-from rag.types import Document, Page, ParsedPage
+from rag.types import Document, Page, ParsedPage, Warning
 
 _LOOK_S = 0.2
 _TIMEOUT_S = 600.0
@@ -205,16 +205,8 @@ class OcrLane:
         """What can be said of the document now that pages of it have been read."""
         with suppress(NotFound):
             document = self._catalog.document(document_id)
-            report = self._catalog.report(document_id)
-            notes = page_notes(
-                report,
-                document.unit,
-                document.page_count,
-                has_text=document.chunk_count > 0,
-                recognises=True,
-            )
-            warnings = (*(w for w in document.warnings if w.code not in CODES), *notes)
-            if document.language or not report.kinds.get("ocr"):
+            warnings = warnings_now(self._catalog, document, recognises=True)
+            if document.language or not self._catalog.report(document_id).kinds.get("ocr"):
                 self._catalog.settle(document_id, document.language, warnings)
                 return
             pages = (p.text for p in self._catalog.pages(document_id))
@@ -235,6 +227,18 @@ class OcrLane:
             if not repair.over:
                 self._repairs[document_id] = replace(repair, **changes)  # type: ignore[arg-type]
                 self._changed.notify_all()
+
+
+def warnings_now(catalog: Catalog, document: Document, *, recognises: bool) -> tuple[Warning, ...]:
+    """A document's warnings with those about its pages made anew; `recognises`: the lane is on."""
+    notes = page_notes(
+        catalog.report(document.id),
+        document.unit,
+        document.page_count,
+        has_text=document.chunk_count > 0,
+        recognises=recognises,
+    )
+    return (*(w for w in document.warnings if w.code not in CODES), *notes)
 
 
 def is_better(new: Page, old: Page) -> bool:

@@ -22,7 +22,7 @@ from rag.following import Following
 from rag.history import History
 from rag.ingest import Engines, Ingester, Upload
 from rag.job import Job, Repair
-from rag.ocr_lane import OcrLane
+from rag.ocr_lane import OcrLane, warnings_now
 from rag.reconcile import reconcile
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
@@ -134,6 +134,7 @@ class Workspace:
                 chunk_overlap=settings.chunk_overlap,
             )
         self._tidy()
+        self._tell_of_recognition()
         self.following = Following(
             settings, self.catalog, self._ingester.add, self.delete, self.rename
         )
@@ -147,6 +148,15 @@ class Workspace:
         for path in (self.settings.data / "files").glob("*"):
             if path.name not in known and (known or path.suffix):
                 path.unlink(missing_ok=True)
+
+    def _tell_of_recognition(self) -> None:
+        """What documents with pages for it say, after it was turned on or off."""
+        state = "off" if self.settings.ocr is None else "on"
+        if self.catalog.setting("recognition") != state:
+            for document in map(self.catalog.document, self.catalog.due()):
+                warnings = warnings_now(self.catalog, document, recognises=state == "on")
+                self.catalog.settle(document.id, document.language, warnings)
+            self.catalog.save_setting("recognition", state)
 
     def close(self) -> None:
         self.following.stop(cancel=False)  # its files are resumed by the next start

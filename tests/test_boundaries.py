@@ -37,7 +37,11 @@ def test_the_engine_never_imports_streamlit():
 
 @pytest.mark.parametrize(
     ("package", "user"),
-    [("qdrant_client", "rag/store.py"), ("rank_bm25", "rag/keyword.py")],
+    [
+        ("qdrant_client", "rag/store.py"),
+        ("rank_bm25", "rag/keyword.py"),
+        ("rapidocr", "rag/parse/recognise.py"),
+    ],
 )
 def test_one_module_owns_each_library(package: str, user: str):
     assert _users(package) == {user}
@@ -65,7 +69,7 @@ def test_opening_a_workspace_imports_nothing_heavy():
     script = (
         "import sys; import rag.workspace; "
         "heavy = {'torch', 'sentence_transformers', 'litellm', 'qdrant_client', 'pymupdf', "
-        "'markitdown', 'pandas', 'transformers'}; "
+        "'pandas', 'transformers', 'rapidocr', 'onnxruntime', 'cv2'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
     out = subprocess.run(

@@ -113,6 +113,7 @@ def test_pages_that_are_due_are_read_after_a_restart(quick: None, tmp_path: Path
     assert off.repairs == ()
     off.close()
     on = Workspace.open(Settings(data=tmp_path / "d"), embedder=WordEmbedder())
+    assert "in the background" in on.catalog.find("scan.pdf").warnings[0].message
     on.recognise()
     assert on.wait_for_repairs(120)
     assert on.search("red valve").hits[0].chunk.text
