@@ -89,7 +89,7 @@ def recognise(workspace: Workspace) -> None:
 
 def search(workspace: Workspace, texts: list[str]) -> None:
     workspace.search("warm up")
-    queries = [" ".join(text.split()[:12]) for text in texts[:: max(1, len(texts) // 100)]]
+    queries = [" ".join(text.split()[:12]) for text in texts[:: max(1, len(texts) // 30)]]
     times = sorted(sum(workspace.search(q).seconds.values()) for q in queries)
     print(
         f"search over {len(texts)} chunks: p50 {1000 * median(times):.0f} ms, "

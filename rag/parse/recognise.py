@@ -16,6 +16,8 @@ import numpy as np
 
 from rag.parse.scripts import is_cjk, is_latin
 
+_THREADS = 4
+"""At most: more gain little on models of this size, and each takes memory, which is limited."""
 _LEAST_SCORE = 0.5
 """Mean confidence of a line's characters; below it, lines are textures and drawings."""
 _BATCH_WIDTH = 4800
@@ -71,7 +73,8 @@ class Recogniser:
         engine = rapidocr.RapidOCR(
             params={
                 "Global.log_level": "error",
-                "EngineConfig.onnxruntime.intra_op_num_threads": threads or os.cpu_count() or 1,
+                "EngineConfig.onnxruntime.intra_op_num_threads": threads
+                or min(_THREADS, os.cpu_count() or 1),
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                 "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
                 "Cls.model_path": str(models / "ch_ppocr_mobile_v2.0_cls_mobile.onnx"),
