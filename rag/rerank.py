@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +23,7 @@ BUNDLED = Path(__file__).parent / "models" / "reranker"
 MAX_TOKENS = 320
 """Of question and passage together: a chunk, its header and a long question fit."""
 
+_BATCH = 8
 _EMBEDDINGS = "bert.embeddings."
 """Frozen in training: they are those of the bundled embedder and are not shipped twice."""
 
@@ -67,7 +69,8 @@ class CrossEncoderReranker:
         if not passages:
             return []
         pairs = [(query, passage) for passage in passages]
-        logits = self._model.predict(pairs, show_progress_bar=False)
+        # Sorted by length in small batches: passages are padded to others of their own size.
+        logits = self._model.predict(pairs, batch_size=_BATCH, show_progress_bar=False)
         return [1 / (1 + math.exp(-(self._slope * float(x) + self._offset))) for x in logits]
 
 
@@ -77,10 +80,7 @@ def _bundled() -> CrossEncoder:
     from sentence_transformers import CrossEncoder
     from torch import nn
 
-    loading = logging.getLogger("transformers.modeling_utils")
-    level = loading.level
-    loading.setLevel(logging.ERROR)  # it would report that the embedder has no classifier
-    try:
+    with _quiet("transformers", "sentence_transformers"):  # the embedder has no classifier yet
         model: CrossEncoder = CrossEncoder(
             str(bundled_model()),
             num_labels=1,
@@ -89,8 +89,6 @@ def _bundled() -> CrossEncoder:
             activation_fn=nn.Identity(),
             model_kwargs={"dtype": native_dtype()},
         )
-    finally:
-        loading.setLevel(level)
     network = model.model
     assert network is not None  # it has a transformer: that was just loaded
     missing, unexpected = network.load_state_dict(
@@ -103,3 +101,17 @@ def _bundled() -> CrossEncoder:
             "Install Footnote again, or set FOOTNOTE_RERANKER=off."
         )
     return model
+
+
+@contextmanager
+def _quiet(*libraries: str) -> Iterator[None]:
+    """Their warnings are left out, errors are not."""
+    loggers = [logging.getLogger(name) for name in libraries]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
