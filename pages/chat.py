@@ -13,7 +13,7 @@ from pages.ui.samples import draw_examples, draw_sample_button
 from pages.ui.sidebar import draw_state
 from pages.ui.source import draw_source, open_source
 from pages.ui.start import workspace as get_workspace
-from pages.ui.words import lines, plain
+from pages.ui.words import lines, narrowed, plain
 from rag.history import Chat, Exchange
 
 workspace = get_workspace("chat.py")
@@ -27,7 +27,7 @@ names = {d.id: d.name for d in documents if d.state == "ready"}
 def draw_question(exchange: Exchange) -> None:
     with st.chat_message("user", avatar=":material/person:"):
         st.text(exchange.question)
-        if exchange.documents:
+        if exchange.documents and set(exchange.documents) != set(names):
             only = ", ".join(names.get(d, "a deleted document") for d in exchange.documents)
             st.caption(f"Only in {plain(only)}")
 
@@ -52,7 +52,26 @@ def draw_outcome(exchange: Exchange) -> None:
         open_source(exchange.id, kind, number)
 
     draw_reply(exchange.answer, str(exchange.id), show)
+    draw_narrowing(exchange)
     draw_verdict(exchange, [e for e in exchanges if e.id < exchange.id], names)
+
+
+def draw_narrowing(exchange: Exchange) -> None:
+    """That the question names the documents that were searched, and the way out of it."""
+    searches = exchange.answer.receipt.searches if exchange.answer else ()
+    search = next((s for s in searches if s.implied), None)
+    if search is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(narrowed(search, names), width="content")
+        st.button(
+            "Search in all documents",
+            icon=":material/travel_explore:",
+            key=f"everywhere_{exchange.id}",
+            type="tertiary",
+            on_click=ask_everywhere,
+            args=(exchange.question,),
+        )
 
 
 def web_key(chat: Chat | None) -> str:
@@ -62,6 +81,11 @@ def web_key(chat: Chat | None) -> str:
 
 def ask_again(exchange_id: int) -> None:
     st.session_state.again = exchange_id
+
+
+def ask_everywhere(question: str) -> None:
+    st.session_state.suggested = question
+    st.session_state.everywhere = True
 
 
 def draw_intro() -> None:
@@ -133,7 +157,9 @@ if question:
         st.session_state[web_key(chat)] = web
         st.session_state.pop(web_key(None), None)
         go_to(chat.id)
-    pending = history.ask(chat.id, question, st.session_state.get("scope", []))
+    everywhere = st.session_state.pop("everywhere", False)
+    scope = list(names) if everywhere else st.session_state.get("scope", [])
+    pending = history.ask(chat.id, question, scope)
 if pending:
     draw_question(pending)
     with st.chat_message("assistant", avatar=":material/format_quote:"):

@@ -6,26 +6,27 @@ import re
 
 from rag.keyword import tokens
 from rag.retrieve import searched_text
-from rag.stop_words import content_words
+from rag.stop_words import content_words, spoken
 from rag.types import Hit
 
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 
 
-def matched_words(query: str, hit: Hit, language: str) -> tuple[str, ...]:
+def matched_words(query: str, hit: Hit) -> tuple[str, ...]:
     """The query's content words that stand in the hit's searched text, in any inflection.
 
-    As the query writes them and in its order, each once; `language` is the document's.
+    As the query writes them and in its order, each once.
     """
+    language = spoken(query, "en")
     there = set(tokens(searched_text(hit.name, hit.chunk.heading, hit.chunk.text), language))
     words = dict.fromkeys(_WORD.findall(query))
     return tuple(word for word in words if content_words(word, language) & there)
 
 
-def reasons(query: str, hit: Hit, language: str) -> list[str]:
+def reasons(query: str, hit: Hit) -> list[str]:
     """Short sentences, the strongest reason first."""
     found = []
-    if words := matched_words(query, hit, language):
+    if words := matched_words(query, hit):
         found.append(f"It holds {', '.join(f'“{word}”' for word in words)}.")
     if hit.rerank_score is not None:
         found.append(f"The re-ranker gives it a chance of {hit.rerank_score:.0%} to answer.")

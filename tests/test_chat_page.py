@@ -6,27 +6,21 @@ import shutil
 
 import pytest
 
-from rag.ingest import Upload
-from rag.settings import Settings
-from rag.types import (
-    Answer,
-    Fallback,
+from rag.events import (
     Finished,
     Notice,
-    QuoteCheck,
-    Receipt,
     Rewritten,
-    Search,
     SearchFinished,
     SearchStarted,
-    Step,
     TextDelta,
     TextReplaced,
     Waiting,
-    WebCitation,
     WebSearched,
     WordsFound,
 )
+from rag.ingest import Upload
+from rag.settings import Settings
+from rag.types import Answer, Fallback, QuoteCheck, Receipt, Search, Step, WebCitation
 from rag.workspace import Workspace
 from tests.app import OPEN, go, run, words, workspace
 from tests.fakes import WordEmbedder
@@ -224,3 +218,21 @@ def test_the_web_is_off_until_it_is_turned_on_and_only_for_that_chat(
     ask(app, "Fifth?")
     ask(app, "Sixth?")
     assert asked == [False, True, True, False, True, True]
+
+
+def test_a_search_that_the_question_narrowed_says_so_and_can_be_widened(solar):
+    document = workspace(solar).documents()[0]
+    search = Search("solar", (), documents=(document.id,), implied=True)
+    key = shown(solar, Answer("It fell.", (), Receipt("reader", searches=(search,))))
+    assert "Searched only in solar.md, as the question names it." in words(solar)
+    solar.button(key=f"everywhere_{key}").click()
+    run(solar)
+    history = workspace(solar).history
+    asked = history.exchanges(history.chats()[0].id)[-1]
+    assert (asked.question, list(asked.documents)) == ("What about solar?", [document.id])
+    assert "Only in" not in words(solar)
+
+
+def test_a_search_that_nobody_narrowed_is_not_explained(solar):
+    shown(solar, Answer("It fell.", (), Receipt("reader", searches=(Search("solar", ()),))))
+    assert "Searched only in" not in words(solar)

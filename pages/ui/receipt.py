@@ -23,6 +23,7 @@ from pages.ui.words import (
     summary,
     web_label,
 )
+from rag.explain import reasons
 from rag.types import Answer, Receipt
 
 Open = Callable[[str, int], None]
@@ -72,6 +73,8 @@ def draw_nearest(answer: Answer, key: str, on_open: Open) -> None:
                 args=("nearest", number),
             )
             st.caption(plain(preview(hit.chunk.text)))
+            if answer.receipt.searches:
+                st.caption(plain(" ".join(reasons(answer.receipt.searches[0].query, hit))))
 
 
 def draw_receipt(receipt: Receipt, key: str) -> None:
@@ -102,7 +105,7 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
             st.markdown(f"**Search** {found(search)}")
             if search.hits:
                 st.dataframe(
-                    hit_rows(search.hits),
+                    hit_rows(search.query, search.hits),
                     hide_index=True,
                     height="content",
                     placeholder="",
@@ -124,8 +127,8 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
 _SCORES = {
     "By meaning": "Cosine similarity of the embeddings, -1 to 1.",
     "By words": "BM25; only comparable within one search.",
-    "Merged": "Reciprocal rank fusion of both rankings.",
-    "Re-ranked": "The cross-encoder's score; empty when re-ranking is off.",
+    "Merged": "Reciprocal rank fusion of the rankings, more where the document's name fits.",
+    "Re-ranked": "How likely it answers, 0 to 1; empty where the re-ranker did not read it.",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rag.draft import UNVERIFIED
+from rag.explain import matched_words
 from rag.place import citation_place, hit_place
 from rag.types import Citation, Document, Hit, Receipt, Search, Unit, WebCitation
 
@@ -156,8 +157,15 @@ def stages(spent: Mapping[str, float]) -> dict[str, str]:
 
 
 def found(search: Search) -> str:
-    """What a search was for and what it brought."""
-    return f"“{plain(search.query)}”: {many(len(search.hits), 'passage')}"
+    """What a search was for, where, and what it brought."""
+    where = f" in {many(len(search.documents), 'document')}" if search.documents else ""
+    return f"“{plain(search.query)}”{where}: {many(len(search.hits), 'passage')}"
+
+
+def narrowed(search: Search, names: Mapping[str, str]) -> str:
+    """That only the documents were searched that the question names; `names` by document id."""
+    only = ", ".join(names.get(i, "a deleted document") for i in search.documents)
+    return f"Searched only in {plain(only)}, as the question names it."
 
 
 def search_time(search: Search) -> str:
@@ -165,7 +173,7 @@ def search_time(search: Search) -> str:
     return ", ".join(f"{name} {time}" for name, time in stages(search.seconds).items())
 
 
-def hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
+def hit_rows(query: str, hits: Sequence[Hit]) -> list[dict[str, Any]]:
     """A table of hits; a score stays empty for a stage that did not return the passage."""
     rows: list[dict[str, Any]] = [
         {
@@ -176,6 +184,7 @@ def hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
             "By words": hit.keyword_score,
             "Merged": hit.fused_score,
             "Re-ranked": hit.rerank_score,
+            "Your words in it": ", ".join(matched_words(query, hit)),
             "Passage": preview(hit.chunk.text),
         }
         for rank, hit in enumerate(hits, 1)
