@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from rag.catalog import Catalog
 from rag.errors import FootnoteError, NotFound, SettingsError
+from rag.events import Finished, Notice
 from rag.settings import Settings
-from rag.types import Document, Finished, Hit, Notice
+from rag.types import Document, Hit
 
 if TYPE_CHECKING:
     from rag.dropin import DropIn

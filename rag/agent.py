@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 
 from rag.conversation import Conversation
 from rag.errors import SettingsError
+from rag.events import Event
 from rag.llm import LLM, count_tokens
 from rag.lookups import Lookups
 from rag.pack import CountTokens
 from rag.retrieve import Searcher
 from rag.settings import Settings
 from rag.sources import Library
-from rag.types import Event, Turn
+from rag.types import Turn
 from rag.web import Tavily, WebSearcher
 
 

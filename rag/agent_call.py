@@ -8,10 +8,11 @@ from contextlib import closing
 from rag.agent_reply import Reply, Spent
 from rag.agent_tools import FINISH
 from rag.errors import LLMError
+from rag.events import Event, Notice, Waiting
 from rag.llm import LLM, CallPiece, Message, Stop, Switched, TextPiece, Tool, Usage
 from rag.settings import Settings
 from rag.trace import Trace
-from rag.types import Event, Fallback, Notice, StepKind, Waiting
+from rag.types import Fallback, StepKind
 from rag.writer import Writer
 
 CHARACTERS_PER_TOKEN = 4

@@ -13,6 +13,7 @@ from rag.agent_tools import FINISH, BadCall, FinishArguments, Lookup, parse_argu
 from rag.dialogue import Dialogue
 from rag.draft import Draft
 from rag.errors import LLMError, PromptTooLong
+from rag.events import Event, Finished, Notice, Rewritten
 from rag.finisher import Finisher
 from rag.llm import LLM, ToolCall
 from rag.lookups import Lookups
@@ -21,7 +22,7 @@ from rag.reader import standalone
 from rag.settings import Settings
 from rag.toolbox import Call, Toolbox
 from rag.trace import Trace
-from rag.types import Event, Finished, Notice, Receipt, Rejection, Rewritten, Turn
+from rag.types import Receipt, Rejection, Turn
 from rag.writer import Writer
 
 NEAREST = 3

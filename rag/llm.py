@@ -21,10 +21,11 @@ from typing import Any, Literal, Protocol
 
 from rag import llm_stream
 from rag.errors import LLMError, PromptTooLong, ToolsRefused
+from rag.events import Waiting
 from rag.llm_errors import explain, may_retry, refuses_tools, retry_after_s, too_long
 from rag.llm_request import build, less
 from rag.settings import Settings
-from rag.types import Fallback, Waiting
+from rag.types import Fallback
 
 RETRY_WAITS_S = (1.0, 4.0)
 LONGEST_WAIT_S = 30.0

@@ -20,21 +20,12 @@ from rag.agent_tools import (
     SearchArguments,
     WebArguments,
 )
+from rag.events import Event, PageRead, SearchFinished, WebSearched, WordsFound
 from rag.find import Span, excerpt, find_words
 from rag.pack import Block, CountTokens, around
 from rag.retrieve import Searcher
 from rag.sources import Library, Sources
-from rag.types import (
-    Document,
-    Event,
-    Hit,
-    Page,
-    PageRead,
-    Search,
-    SearchFinished,
-    WebSearched,
-    WordsFound,
-)
+from rag.types import Document, Hit, Page, Search
 from rag.weak import weak
 from rag.web import LONGEST_QUERY, WebPage, WebSearcher
 

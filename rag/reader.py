@@ -15,6 +15,7 @@ from rag import cite
 from rag.candidates import Candidate, candidates
 from rag.embed import Embedder
 from rag.errors import NotFound
+from rag.events import Event, Finished, SearchFinished, SearchStarted, TextDelta
 from rag.rerank import Reranker
 from rag.retrieve import Searcher, searched_text
 from rag.stop_words import content_words, spoken
@@ -27,22 +28,7 @@ from rag.support import (
     support,
     word_weights,
 )
-from rag.types import (
-    Answer,
-    Citation,
-    Document,
-    Event,
-    Finished,
-    Hit,
-    Page,
-    Receipt,
-    Rejection,
-    Search,
-    SearchFinished,
-    SearchStarted,
-    TextDelta,
-    Turn,
-)
+from rag.types import Answer, Citation, Document, Hit, Page, Receipt, Rejection, Search, Turn
 from rag.wording import markdown, marked, refusal
 
 MOST_HITS = 8

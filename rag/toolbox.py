@@ -18,11 +18,12 @@ from typing import TypeVar
 
 from rag.agent_tools import BadCall, Lookup, SearchArguments
 from rag.errors import NotFound
+from rag.events import Event, Notice, SearchFinished, SearchStarted
 from rag.expand import merged
 from rag.lookups import Lookups, Work, summary
 from rag.pack import Block
 from rag.trace import Trace
-from rag.types import Event, Hit, Notice, Search, SearchFinished, SearchStarted, StepKind
+from rag.types import Hit, Search, StepKind
 from rag.web import WebError
 
 T = TypeVar("T")

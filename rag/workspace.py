@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 
 from rag.catalog import Catalog
 from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError, NotFound
+from rag.events import Event, Finished, Notice, TextDelta, TextReplaced
 from rag.following import Following
 from rag.history import History
 from rag.ingest import Engines, Ingester, Upload
@@ -27,20 +28,7 @@ from rag.reconcile import reconcile
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings
-from rag.types import (
-    Citation,
-    Document,
-    Event,
-    Fallback,
-    Finished,
-    Notice,
-    Page,
-    PageReport,
-    Search,
-    TextDelta,
-    TextReplaced,
-    Turn,
-)
+from rag.types import Citation, Document, Fallback, Page, PageReport, Search, Turn
 
 if TYPE_CHECKING:
     from rag.agent import Agent

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from rag.draft import Verify, draft
+from rag.events import Event, TextDelta, TextReplaced
 from rag.settings import Unsupported
-from rag.types import Event, TextDelta, TextReplaced
 
 STEP = 6
 SHARE = 128

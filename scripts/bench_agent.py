@@ -21,11 +21,12 @@ from statistics import median
 from typing import Any
 
 from rag.agent import Agent
+from rag.events import Finished
 from rag.ingest import Upload
 from rag.llm import LiteLLM, Message, Piece, Tool, count_tokens
 from rag.retrieve import Retriever
 from rag.settings import Settings
-from rag.types import Finished, Receipt, Search
+from rag.types import Receipt, Search
 from rag.workspace import Workspace
 from tests.stub_llm import SOURCE, Reply, StubLLM, calls, finish
 

@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 from rag.agent import Agent
 from rag.errors import NotFound
+from rag.events import Finished
 from rag.llm import LiteLLM
 from rag.settings import Settings
-from rag.types import Chunk, Document, Finished, Hit, Page, Search
+from rag.types import Chunk, Document, Hit, Page, Search
 from tests.stub_llm import StubLLM
 
 PAGES = {

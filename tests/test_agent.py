@@ -1,13 +1,7 @@
 import pytest
 
 from rag.errors import LLMError
-from rag.types import (
-    Finished,
-    PageRead,
-    SearchFinished,
-    SearchStarted,
-    TextDelta,
-)
+from rag.events import Finished, PageRead, SearchFinished, SearchStarted, TextDelta
 from tests.answering import PRESSURE, WATER, answering, ask
 from tests.stub_llm import auto, calls, finish
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag.types import Notice
+from rag.events import Notice
 from tests.answering import PRESSURE, ask, opening, steps
 from tests.stub_llm import Reply, finish
 

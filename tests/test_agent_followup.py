@@ -1,6 +1,7 @@
 """Questions that lean on the chat, and questions that are too open."""
 
-from rag.types import Citation, Notice, Rewritten, SearchStarted, Turn
+from rag.events import Notice, Rewritten, SearchStarted
+from rag.types import Citation, Turn
 from tests.answering import PRESSURE, ask, opening, steps
 from tests.stub_llm import Reply, finish
 

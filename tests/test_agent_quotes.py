@@ -1,6 +1,6 @@
 from rag.draft import UNVERIFIED
 from rag.errors import NotFound
-from rag.types import Notice, SearchFinished, TextDelta, TextReplaced
+from rag.events import Notice, SearchFinished, TextDelta, TextReplaced
 from tests.answering import PRESSURE, WATER, Library, answering, ask, results
 from tests.stub_llm import Reply, calls, finish
 

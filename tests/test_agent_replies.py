@@ -2,10 +2,10 @@ import pytest
 
 from rag.agent import Agent
 from rag.errors import LLMError
+from rag.events import Finished, Notice, SearchStarted, TextDelta, TextReplaced
 from rag.llm import LiteLLM
 from rag.llm_chain import Chain
 from rag.settings import Settings
-from rag.types import Finished, Notice, SearchStarted, TextDelta, TextReplaced
 from tests.answering import PRESSURE, WATER, Library, Searcher, answering, ask, opening, results
 from tests.stub_llm import Reply, StubLLM, calls, finish
 

@@ -10,7 +10,8 @@ import pytest
 
 from pages.ui.markup import tree
 from pages.ui.words import streaming
-from rag.types import PageRead, SearchStarted, TextDelta, Turn
+from rag.events import PageRead, SearchStarted, TextDelta
+from rag.types import Turn
 from rag.web import Tavily
 from tests.answering import PAGES, PRESSURE, Library, ask, opening, results
 from tests.stub_llm import Reply, calls, finish

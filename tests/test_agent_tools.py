@@ -6,16 +6,9 @@ import pytest
 
 from rag.agent_reply import Reply as ModelReply
 from rag.errors import NotFound
+from rag.events import PageRead, SearchFinished, SearchStarted, WordsFound
 from rag.llm import CallPiece
-from rag.types import (
-    Chunk,
-    Hit,
-    PageRead,
-    Search,
-    SearchFinished,
-    SearchStarted,
-    WordsFound,
-)
+from rag.types import Chunk, Hit, Search
 from tests.answering import (
     PRESSURE,
     Library,

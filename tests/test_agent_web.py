@@ -3,7 +3,7 @@ import re
 import pytest
 
 from rag.errors import SettingsError
-from rag.types import Notice, WebSearched
+from rag.events import Notice, WebSearched
 from rag.web import Tavily
 from tests.answering import PRESSURE, answering, ask, results, steps
 from tests.stub_llm import calls, finish

@@ -55,6 +55,11 @@ def test_values_import_nothing_of_ours():
     assert not {n for n in _imports(ROOT / "rag" / "types.py") if n.startswith("rag")}
 
 
+def test_events_are_built_of_values_only():
+    ours = {n for n in _imports(ROOT / "rag" / "events.py") if n.startswith("rag")}
+    assert ours == {"rag.types"}
+
+
 def test_stages_do_not_import_the_workspace():
     above = {"workspace.py", "__main__.py"}
     users = {

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag.errors import LLMError
+from rag.events import Waiting
 from rag.llm import (
     CallPiece,
     LiteLLM,
@@ -19,7 +20,6 @@ from rag.llm import (
 )
 from rag.llm_request import build
 from rag.settings import Settings
-from rag.types import Waiting
 from tests.stub_llm import Reply, StubLLM, calls, finish, whole
 
 KEY = "test-key-5f2c"

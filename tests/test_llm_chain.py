@@ -5,10 +5,10 @@ import time
 import pytest
 
 from rag.errors import LLMError, PromptTooLong
+from rag.events import Waiting
 from rag.llm import CallPiece, LiteLLM, Message, Switched, TextPiece, Tool
 from rag.llm_chain import Chain, connect, settings_for
 from rag.settings import Settings
-from rag.types import Waiting
 from tests.stub_llm import Reply, StubLLM, plainly, without_tools
 
 SEARCH = Tool("search", "Search.", {"type": "object", "properties": {"query": {"type": "string"}}})

@@ -12,9 +12,9 @@ from functools import partial
 
 import pytest
 
+from rag.events import Finished, Notice
 from rag.ingest import Upload
 from rag.llm import LiteLLM
-from rag.types import Finished, Notice
 from tests.stub_llm import Reply, StubLLM, auto, calls, finish, plainly, without_tools
 
 KEY = "test-key-5f2c"

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
+from rag.events import Waiting
 from rag.llm import CallPiece, LiteLLM, Message, Stop, TextPiece, Tool, ToolCall, Usage
 from rag.llm_plain import Plain
 from rag.settings import Settings
-from rag.types import Waiting
 from tests.stub_llm import Reply, StubLLM, plainly
 
 SEARCH = Tool("search", "Search.", {"type": "object", "properties": {"query": {"type": "string"}}})

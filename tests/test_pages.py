@@ -9,11 +9,12 @@ import sys
 import pytest
 
 from rag.errors import DataFolderInUse, LLMError
+from rag.events import Finished, TextDelta
 from rag.ingest import Upload
 from rag.llm_probe import Check
 from rag.llm_providers import PROVIDERS
 from rag.settings import Settings
-from rag.types import Answer, Finished, Receipt, TextDelta
+from rag.types import Answer, Receipt
 from rag.workspace import Workspace
 from tests.app import OPEN, ROOT, go, run, words, workspace
 from tests.fakes import WordEmbedder

@@ -5,23 +5,12 @@ import pytest
 
 from rag.candidates import candidates, row_text
 from rag.errors import NotFound
+from rag.events import Finished, SearchFinished, SearchStarted, TextDelta
 from rag.keyword import tokens
 from rag.reader import Reader, standalone
 from rag.stop_words import content_words, spoken
 from rag.support import choose, coverage, specifics, support, word_weights
-from rag.types import (
-    Chunk,
-    Document,
-    Finished,
-    Heading,
-    Hit,
-    Page,
-    Search,
-    SearchFinished,
-    SearchStarted,
-    TextDelta,
-    Turn,
-)
+from rag.types import Chunk, Document, Heading, Hit, Page, Search, Turn
 from rag.wording import marked, plain
 from tests.fakes import WordEmbedder
 

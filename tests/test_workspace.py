@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from rag.errors import DataFolderError, DataFolderInUse, SettingsError
+from rag.events import Finished, Notice
 from rag.ingest import Upload
 from rag.settings import Settings
-from rag.types import Finished, Notice
 from rag.workspace import Workspace
 from tests.conftest import MakePdf
 from tests.fakes import WordEmbedder

@@ -12,13 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.ui.words import found, lines, many, plain, preview, streaming
 from rag.errors import FootnoteError
-from rag.history import Exchange, turns
-from rag.place import hit_place
-from rag.types import (
-    Answer,
+from rag.events import (
     Event,
     Finished,
-    Hit,
     Notice,
     PageRead,
     Rewritten,
@@ -30,6 +26,9 @@ from rag.types import (
     WebSearched,
     WordsFound,
 )
+from rag.history import Exchange, turns
+from rag.place import hit_place
+from rag.types import Answer, Hit
 from rag.workspace import Workspace
 
 _LOG = logging.getLogger("footnote")

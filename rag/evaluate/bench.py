@@ -21,8 +21,9 @@ from rag.evaluate.metrics.answers import Embed
 from rag.evaluate.metrics.retrieval import Gold, Place
 from rag.evaluate.metrics.spans import Span
 from rag.evaluate.passages import is_passage_file
+from rag.events import Event, Finished
 from rag.reader import standalone
-from rag.types import Answer, Document, Event, Finished, Page, Search, Turn
+from rag.types import Answer, Document, Page, Search, Turn
 
 if TYPE_CHECKING:
     from rag.catalog import Catalog

@@ -13,6 +13,7 @@ from typing import Literal
 from rag.catalog import Catalog
 from rag.chunk import chunk, largest
 from rag.embed import Embedder
+from rag.events import Event
 from rag.ingest import Engines
 from rag.job import Job
 from rag.language import detect_language
@@ -20,7 +21,7 @@ from rag.rerank import Reranker
 from rag.retrieve import Retriever, searched_text
 from rag.settings import Settings
 from rag.store import VectorStore
-from rag.types import Chunk, Document, Event, Page, ParsedPage, Turn
+from rag.types import Chunk, Document, Page, ParsedPage, Turn
 
 Cut = Callable[[Iterable[ParsedPage]], Iterator[Chunk]]
 OnProgress = Callable[[int, int], None]
