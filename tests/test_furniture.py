@@ -65,3 +65,15 @@ def test_lines_inside_of_what_changes_are_not_furniture():
 def test_a_page_of_nothing_else_keeps_its_text_but_not_its_number():
     pages = [page(line("Sheet 5 of 9", 20), line("5", 770)) for _ in range(4)]
     assert marked(pages, 1, count=2) == ["5"]
+
+
+def test_a_name_beside_a_chapter_that_changes_is_furniture_and_so_is_the_chapter():
+    chapters = ["1 Safety", "2 Riding", "3 Battery"]
+    pages = [page(line("Owner's manual", 20), line(c, 20, 300), line(c, 60)) for c in chapters]
+    assert marked(pages, 1) == ["Owner's manual 2 Riding"]
+
+
+def test_a_short_word_that_repeats_beside_others_is_not():
+    names = ["alpha", "beta", "gamma"]
+    pages = [page(line("Note", 20), line(name, 20, 300)) for name in names]
+    assert marked(pages, 1) == []

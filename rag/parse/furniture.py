@@ -25,6 +25,8 @@ _DRIFT = 6.0
 """Points by which the height may differ."""
 _MOST_CELLS = 3
 """More lines side by side are the head of a table."""
+_TELLING = 8
+"""Letters of a cell that repeats, beside one that changes with the chapter."""
 _LARGE = 1.25
 """A line so much larger than the body text is a title."""
 
@@ -97,4 +99,15 @@ def _same(a: Edge, b: Edge) -> bool:
     if a.from_bottom != b.from_bottom or abs(a.y - b.y) > _DRIFT:
         return False
     # Left and right pages show the same with the number on the other side.
-    return a.text == b.text or sorted(a.text.split()) == sorted(b.text.split())
+    if a.text == b.text or sorted(a.text.split()) == sorted(b.text.split()):
+        return True
+    # The document's name at one side, that of the chapter at the other.
+    return bool(_names(a) & _names(b))
+
+
+def _names(row: Edge) -> set[str]:
+    """Its cells that are long enough to be recognised, where it has more than one."""
+    if len(row.lines) < 2:
+        return set()
+    texts = {_NUMBER.sub("0", line.text.lower()) for line in row.lines}
+    return {text for text in texts if sum(map(str.isalpha, text)) >= _TELLING}
