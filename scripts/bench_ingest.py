@@ -16,6 +16,7 @@ import os
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
@@ -43,7 +44,6 @@ def main() -> None:
         workspace = Workspace.open(settings, WordEmbedder() if options.stand_in else None)
         measure(workspace, files)
         workspace.close()
-        tell_memory()
 
 
 def measure(workspace: Workspace, files: list[Path]) -> None:
@@ -60,15 +60,19 @@ def measure(workspace: Workspace, files: list[Path]) -> None:
     print(
         f"{len(files)} files, {pages} pages, {len(chunks)} chunks in {seconds:.0f} s: "
         f"{pages / seconds:.1f} pages/s, {reached:.1f} chunks/s, "
-        f"{reached / bare:.2f} of the bare embedder ({bare:.1f} chunks/s); "
+        f"{reached / bare if bare else 0:.2f} of the bare embedder ({bare:.1f} chunks/s); "
         f"{len(cut)} files with passages that the embedder cuts off"
     )
+    print(f"peak memory: app {own_peak():.0f} MB, the child that reads {largest_child():.0f} MB")
     recognise(workspace)
-    search(workspace, [c.text for _, c in chunks])
+    if chunks:
+        search(workspace, [c.text for _, c in chunks])
 
 
 def speed_of(embedder: Embedder, texts: list[str]) -> float:
-    """Chunks/s, on a sample of every length."""
+    """Chunks/s, on a sample of every length; 0 without any."""
+    if not texts:
+        return 0.0
     sample = sorted(texts, key=len)[:: max(1, len(texts) // 512)]
     started = time.perf_counter()
     embedder.embed(sample)
@@ -77,13 +81,15 @@ def speed_of(embedder: Embedder, texts: list[str]) -> float:
 
 def recognise(workspace: Workspace) -> None:
     started = time.perf_counter()
-    workspace.wait_for_repairs()
+    peak = 0.0
+    while not workspace.wait_for_repairs(0.5):
+        peak = max(peak, largest_child())
     seconds = time.perf_counter() - started
     if done := sum(r.pages_done for r in workspace.repairs):
         read = sum(r.pages_read for r in workspace.repairs)
         print(
             f"text recognition: {done} pages, {read} with words, in {seconds:.0f} s: "
-            f"{done / seconds:.2f} pages/s"
+            f"{done / seconds:.2f} pages/s; peak memory of its child {peak:.0f} MB"
         )
 
 
@@ -97,18 +103,28 @@ def search(workspace: Workspace, texts: list[str]) -> None:
     )
 
 
-def tell_memory() -> None:
-    """After the workspace is closed, since a child counts once it has ended."""
+def largest_child() -> float:
+    """The most memory that a living child process has had, in MB; 0 where there is no /proc.
+
+    What the system tells of ended children counts this process's own memory when it forked.
+    """
+    peaks = [0.0]
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with suppress(OSError):
+            told = dict(line.split(":", 1) for line in status.read_text().splitlines())
+            if int(told["PPid"]) == os.getpid() and "VmHWM" in told:
+                peaks.append(int(told["VmHWM"].split()[0]) / 1024)
+    return max(peaks)
+
+
+def own_peak() -> float:
+    """MB; 0 on Windows."""
     try:
         import resource
     except ImportError:
-        return
+        return 0.0
     unit = 2**20 if sys.platform == "darwin" else 2**10
-    own, child = (
-        resource.getrusage(who).ru_maxrss / unit
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    print(f"peak memory: app {own:.0f} MB, largest child {child:.0f} MB")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
 def made(path: Path, pages: int) -> Path:

@@ -69,12 +69,12 @@ class Recogniser:
 
         onnxruntime.disable_telemetry_events()
         models = Path(rapidocr.__file__).parent / "models"
+        threads = threads or min(_THREADS, os.cpu_count() or 1)
         # Named one by one, because a model that is not named is downloaded where it is missing.
         engine = rapidocr.RapidOCR(
             params={
                 "Global.log_level": "error",
-                "EngineConfig.onnxruntime.intra_op_num_threads": threads
-                or min(_THREADS, os.cpu_count() or 1),
+                "EngineConfig.onnxruntime.intra_op_num_threads": threads,
                 "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                 "Det.model_path": str(models / "PP-OCRv6_det_small.onnx"),
                 "Cls.model_path": str(models / "ch_ppocr_mobile_v2.0_cls_mobile.onnx"),
