@@ -6,55 +6,34 @@ that needs them.
 
 from __future__ import annotations
 
-import gc
-import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
+from rag import connection
+from rag.answering import Answering, Engine
+from rag.batches import Batches
 from rag.catalog import Catalog
-from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, LLMError, NotFound
-from rag.events import Event, Finished, Notice, TextDelta, TextReplaced
+from rag.errors import DataFolderError, DataFolderInUse, FootnoteError, NotFound
+from rag.events import Event
 from rag.following import Following
 from rag.history import History
 from rag.ingest import Engines, Ingester, Upload
 from rag.job import Job, Repair
+from rag.loading import Models, ModelState
 from rag.ocr_lane import OcrLane, warnings_now
 from rag.reconcile import reconcile
 from rag.rerank import CrossEncoderReranker
 from rag.retrieve import Retriever
 from rag.settings import Settings
-from rag.types import Citation, Document, Fallback, Page, PageReport, Search, Turn
+from rag.types import Citation, Document, Page, PageReport, Search, Turn
 
 if TYPE_CHECKING:
-    from rag.agent import Agent
     from rag.embed import Embedder
-    from rag.llm import LLM, Usage
-    from rag.reader import Reader
-
-Engine = Literal["auto", "reader", "agent"]
-
-_ENDED = 3
-"""Batches that have ended and are still shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelState:
-    state: Literal["cold", "loading", "ready", "failed"]
-    error: str = ""
-
-
-TUNED = {
-    "LLM_FALLBACKS": "llm_fallbacks",
-    "LLM_TEMPERATURE": "llm_temperature",
-    "LLM_REASONING": "llm_reasoning",
-    "LLM_MAX_TOKENS": "llm_max_tokens",
-}
-"""Variables that can be changed while the app runs, and their fields."""
 
 
 class Workspace:
@@ -88,18 +67,9 @@ class Workspace:
         self._embedder = embedder
         self.catalog = Catalog(settings.data / "catalog.db")
         self.history = History(settings.data / "history.db")
-        self.settings = replace(
-            settings,
-            llm_model=settings.llm_model or self.catalog.setting("llm_model"),
-            llm_base_url=settings.llm_base_url or self.catalog.setting("llm_base_url"),
-            **self._tuned(settings),
-        )
-        self.models = ModelState("cold")
-        self._loading = threading.Lock()
-        self._engines: Engines | None = None
-        self._closed = False
-        self._job: Job | None = None
-        self._jobs: tuple[Job, ...] = ()
+        self.settings = connection.remembered(settings, self.catalog)
+        self._models = Models(self._load)
+        self._batches = Batches()
         self._ocr: OcrLane | None = None
         self._ingester = Ingester(
             self.catalog,
@@ -128,7 +98,7 @@ class Workspace:
         )
         unfinished = [d for d in self.documents() if d.state in ("queued", "indexing")]
         if unfinished:
-            self._begin(self._ingester.resume(unfinished))
+            self._batches.begin(self._ingester.resume(unfinished))
 
     def _tidy(self) -> None:
         """Removes bytes that a crash left without a document; none if the catalog was lost."""
@@ -151,48 +121,33 @@ class Workspace:
         self._ingester.close()
         if self._ocr is not None:
             self._ocr.close()  # the pages that are due are read after the next start
-        with self._loading:  # a warm-up under way would open the vectors again behind us
-            self._closed = True
-            if self._engines is not None:
-                self._engines.store.close()
+        self._models.close()
         self.history.close()
         self.catalog.close()
         self._lock.release()
 
     # Models
 
+    @property
+    def models(self) -> ModelState:
+        return self._models.state
+
     def warm_up(self) -> None:
         """Start loading the models, unless they are loaded or loading; returns at once."""
-        if self.models.state == "cold":
-            self.models = ModelState("loading")
+        self._models.warm_up(self._warm_up)
 
-            def load() -> None:
-                with _frozen():
-                    with suppress(FootnoteError):  # kept in `models`, raised to who needs them
-                        self.engines()
-                        self.recognise()
-                    if self.settings.llm_model:  # 4 s that the first answer would have to wait
-                        from rag.llm import load_litellm
+    def _warm_up(self) -> None:
+        with suppress(FootnoteError):  # kept in `models`, raised to who needs them
+            self.engines()
+            self.recognise()
+        if self.settings.llm_model:  # 4 s that the first answer would have to wait
+            from rag.llm import load_litellm
 
-                        load_litellm()
-
-            threading.Thread(target=load, name="warm-up", daemon=True).start()
+            load_litellm()
 
     def engines(self) -> Engines:
         """Embedder, vectors and retriever, loaded once. Raises ModelError, DataFolderError."""
-        with self._loading:
-            if self._closed:
-                raise FootnoteError("This workspace is closed.")
-            if self._engines is None:
-                self.models = ModelState("loading")
-                try:
-                    self._engines = self._load()
-                except FootnoteError as error:
-                    self.models = ModelState("failed", str(error))
-                    raise
-                gc.freeze()  # see `_frozen`; not everyone who loads them warms up
-                self.models = ModelState("ready")
-            return self._engines
+        return self._models.engines()
 
     def _load(self) -> Engines:
         from rag.embed import SentenceTransformerEmbedder
@@ -211,7 +166,7 @@ class Workspace:
             candidates=settings.candidates,
         )
         if lacking := reconcile(self.catalog, store):
-            self._begin(self._ingester.resume(lacking))
+            self._batches.begin(self._ingester.resume(lacking))
         return Engines(embedder, store, retriever)
 
     # Documents
@@ -219,32 +174,26 @@ class Workspace:
     @property
     def job(self) -> Job | None:
         """The running batch, or the last one."""
-        return self._job
+        return self._batches.last
 
     @property
     def jobs(self) -> tuple[Job, ...]:
         """The user's batches that run, wait, or ended and were not dismissed; oldest first."""
-        return self._jobs
+        return self._batches.jobs
 
     @property
     def adding(self) -> bool:
         """Whether documents are being indexed, the user's or those of the watched folder."""
-        jobs = (*self._jobs, self.following.job)
+        jobs = (*self.jobs, self.following.job)
         return any(job is not None and not job.progress.finished for job in jobs)
 
     def dismiss(self, job: Job) -> None:
         """The user has seen what came of it."""
-        self._jobs = tuple(j for j in self._jobs if j is not job)
-
-    def _begin(self, job: Job) -> Job:
-        ended = [j for j in self._jobs if j.progress.finished]
-        self._jobs = tuple(j for j in (*self._jobs, job) if j not in ended[:-_ENDED])
-        self._job = job
-        return job
+        self._batches.dismiss(job)
 
     def add_files(self, uploads: Sequence[Upload]) -> Job:
         """Index in the background; a file that fails does not stop the rest."""
-        return self._begin(self._ingester.add(uploads))
+        return self._batches.begin(self._ingester.add(uploads))
 
     def unlock(self, document_id: str, password: str) -> Job:
         """Index a document that failed with `password_required` or `wrong_password`.
@@ -252,7 +201,9 @@ class Workspace:
         Raises NotFound, also when its bytes are no longer kept.
         """
         self.original(document_id)
-        return self._begin(self._ingester.unlock(self.catalog.document(document_id), password))
+        return self._batches.begin(
+            self._ingester.unlock(self.catalog.document(document_id), password)
+        )
 
     def can_unlock(self, document: Document) -> bool:
         """Whether a password would help: a protected PDF, whose bytes are kept for that."""
@@ -316,15 +267,15 @@ class Workspace:
             self._ocr.drop(document_id)
         (self.settings.data / "files" / document_id).unlink(missing_ok=True)
         # Vectors that are not open yet are put right when they are, see `reconcile`.
-        if self._engines is not None:
-            self._engines.retriever.invalidate()
-            self._engines.store.delete([document_id])
+        if loaded := self._models.loaded:
+            loaded.retriever.invalidate()
+            loaded.store.delete([document_id])
 
     def rename(self, document_id: str, name: str) -> None:
         """Its vectors stay: they hold the name that it was indexed under. Raises NotFound."""
         self.catalog.rename(document_id, name)
-        if self._engines is not None:
-            self._engines.retriever.invalidate()
+        if loaded := self._models.loaded:
+            loaded.retriever.invalidate()
 
     def original(self, document_id: str) -> Path:
         """The file as it was added. Raises NotFound."""
@@ -380,28 +331,14 @@ class Workspace:
 
     def connect(self, model: str | None, api_key: str | None, base_url: str | None) -> None:
         """Use a language model, or none; the key is kept in memory only, the rest on disk."""
-        self.settings = replace(
-            self.settings, llm_model=model, llm_api_key=api_key, llm_base_url=base_url
-        )
-        self.catalog.save_setting("llm_model", model)
-        self.catalog.save_setting("llm_base_url", base_url)
+        self.settings = connection.connect(self.settings, self.catalog, model, api_key, base_url)
 
     def tune(self, values: Mapping[str, str]) -> None:
-        """Change the settings in TUNED, by the names of their variables; what is left out or blank
-        is as by default. They are kept on disk. Raises SettingsError for a value that does not fit.
+        """Change how a model is asked: fallbacks, temperature, reasoning and length of replies, by
+        the names of their variables. What is left out or blank is as by default. They are kept on
+        disk. Raises SettingsError for a value that does not fit.
         """
-        self.settings = replace(self.settings, **_fields(values))
-        for name in TUNED:
-            self.catalog.save_setting(name.lower(), values.get(name, "").strip() or None)
-
-    def _tuned(self, settings: Settings) -> dict[str, Any]:
-        """What was saved, where the environment does not say otherwise."""
-        saved = {name: self.catalog.setting(name.lower()) or "" for name in TUNED}
-        given, default = asdict(settings), _fields({})
-        return {
-            name: given[name] if given[name] != default[name] else value
-            for name, value in _fields(saved).items()
-        }
+        self.settings = connection.tune(self.settings, self.catalog, values)
 
     def ask(
         self,
@@ -418,94 +355,5 @@ class Workspace:
         a model search the web for this question; the reader never does. Raises ModelError when the
         embedder cannot be loaded, and SettingsError for `web` without a key.
         """
-        if engine == "reader" or (engine == "auto" and not self.settings.llm_model):
-            yield from self._reader().answer(question, documents, history)
-            return
-        from rag.llm_chain import connect
-
-        chain = connect(self.settings)
-        notices: list[str] = []
-        streamed = False
-        try:
-            for event in self._agent(chain).answer(question, documents, history, web=web):
-                if isinstance(event, Notice):
-                    notices.append(event.message)
-                if isinstance(event, Finished):
-                    event = _told(event, notices, event.answer.receipt.fallbacks)
-                streamed = streamed or isinstance(event, TextDelta)
-                yield event
-            return
-        except LLMError as error:
-            if engine == "agent":
-                raise
-            told = [n for n in notices if not any(f.reason in n for f in chain.fallbacks)]
-            notices = [*told, f"{error}\nThe built-in reader answers instead."]
-        if streamed:
-            yield TextReplaced("")
-        yield Notice(notices[-1])
-        for event in self._reader().answer(question, documents, history):
-            if isinstance(event, Finished):
-                event = _charged(_told(event, notices, chain.fallbacks), chain.used)
-            yield event
-
-    def _reader(self) -> Reader:
-        from rag.reader import Reader
-
-        engines = self.engines()
-        retriever = engines.retriever
-        return Reader(retriever, engines.embedder, self.catalog, retriever.reranker)
-
-    def _agent(self, llm: LLM) -> Agent:
-        from rag.agent import Agent
-
-        return Agent(llm, self.engines().retriever, self.catalog, self.settings)
-
-
-def _told(event: Finished, notices: Sequence[str], fallbacks: tuple[Fallback, ...]) -> Finished:
-    """With what the user was told on the way, in that order, so that the chat says it later."""
-    receipt = event.answer.receipt
-    told = tuple(dict.fromkeys((*notices, *receipt.notices)))
-    return Finished(
-        replace(event.answer, receipt=replace(receipt, notices=told, fallbacks=fallbacks))
-    )
-
-
-def _charged(event: Finished, used: Sequence[Usage]) -> Finished:
-    """With what models used in vain before the reader answered."""
-    costs = [usage.cost for usage in used if usage.cost is not None]
-    receipt = replace(
-        event.answer.receipt,
-        llm_calls=len(used),
-        prompt_tokens=sum(usage.prompt_tokens for usage in used),
-        completion_tokens=sum(usage.completion_tokens for usage in used),
-        cost=sum(costs) if costs else None,
-    )
-    return Finished(replace(event.answer, receipt=receipt))
-
-
-def _fields(values: Mapping[str, str]) -> dict[str, Any]:
-    """Field -> value, for every setting in TUNED. Raises SettingsError."""
-    parsed = Settings.from_env({name: values.get(name, "") for name in TUNED})
-    return {field: getattr(parsed, field) for field in TUNED.values()}
-
-
-@contextmanager
-def _frozen() -> Iterator[None]:
-    """While and after this, what is imported is not looked at by the garbage collector.
-
-    The models' libraries leave half a million objects that live as long as the process. Streamlit
-    collects all garbage after every script run; over them that took 0.9 s on a busy machine and
-    held up everything else, the import itself most of all.
-    """
-    done = threading.Event()
-
-    def freeze() -> None:
-        while not done.wait(0.25):
-            gc.freeze()
-
-    threading.Thread(target=freeze, name="freeze", daemon=True).start()
-    try:
-        yield
-    finally:
-        done.set()
-        gc.freeze()
+        answering = Answering(self.settings, self.catalog, self.engines)
+        return answering.ask(question, documents, history, engine, web)
