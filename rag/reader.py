@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import Protocol
 
 from rag import cite
@@ -202,7 +203,9 @@ def _support(query: str, closest: float, best: Candidate, everything: Sequence[C
     language = best.document.language
     if spoken(query, language) != language:
         return support(closest, None, False)
-    words = content_words(query, language)
+    asked = content_words(query, language)
+    # "What does the pump manual say about geese?" asks about geese.
+    words = asked - content_words(PurePath(best.document.name).stem, language) or asked
     found = len(words & (best.words | best.context)) / max(1, len(words))
     known = frozenset[str]().union(*(c.words | c.context for c in everything))
     return support(closest, found, not specifics(query, language) <= known)

@@ -172,6 +172,19 @@ def test_a_refusal_about_one_document_names_it(shelf):
     assert reply.receipt.searches[0].documents == ("travel",)
 
 
+@pytest.mark.parametrize(
+    ("question", "refused"),
+    [
+        ("What does the travel document say about wild geese?", True),
+        ("What does the travel document say about hotel costs?", False),
+        ("What about travel?", False),
+    ],
+)
+def test_words_of_the_documents_name_are_not_what_is_asked(question, refused):
+    travel = Page("travel document", 1, "", TRAVEL, headings=(Heading(0, 1, "Travel expenses"),))
+    assert answer(Shelf(travel), question).refused is refused
+
+
 @pytest.mark.parametrize("question", ["", "  ", "?", "what is it", "et pourquoi ?"])
 def test_a_question_without_content_words_is_refused_unsearched(shelf, question):
     events = ask(shelf, question)
