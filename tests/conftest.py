@@ -1,15 +1,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from rag.ingest import Upload
 from rag.settings import Settings
 from rag.workspace import Workspace
-from tests.app import OPEN, ROOT
+from tests.app import OPEN, ROOT, run
+from tests.app import workspace as opened_by
 from tests.fakes import WordEmbedder
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # a test that would download something fails instead
 
@@ -75,3 +82,28 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     monkeypatch.setattr("rag.llm.load_litellm", lambda: None)  # the warm-up would import it
     yield AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=20)
     st.cache_resource.clear()  # it outlives an AppTest; this closes the workspace
+
+
+@pytest.fixture(scope="session")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the sample documents in it, made once."""
+    folder = tmp_path_factory.mktemp("sampled")
+    opened = OPEN(Settings(data=folder), embedder=WordEmbedder())
+    uploads = [Upload(path.name, path) for path in opened.sample_files()]
+    assert opened.add_files(uploads).wait(60)
+    opened.close()
+    return folder
+
+
+@pytest.fixture
+def filled(app: AppTest, sampled: Path, tmp_path: Path) -> AppTest:
+    """The app with the sample documents."""
+    shutil.copytree(sampled, tmp_path / "data")
+    return run(app)
+
+
+@pytest.fixture
+def connected(filled: AppTest) -> AppTest:
+    """The same with a language model, which is not there: what asks it is replaced by a test."""
+    opened_by(filled).connect("openai/stub", None, None)
+    return filled

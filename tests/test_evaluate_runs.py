@@ -7,17 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rag.errors import EvaluationError, LLMError, NotFound
+from rag.errors import EvaluationError, LLMError
 from rag.evaluate import report
-from rag.evaluate.blame import blame_answer, blame_retrieval
 from rag.evaluate.cases import Case
 from rag.evaluate.judge import Judge
 from rag.evaluate.load import CaseSet
 from rag.evaluate.metrics.retrieval import Gold
 from rag.evaluate.runner import execute, plan
-from rag.evaluate.runs import Record, Run, RunStore
+from rag.evaluate.runs import Record, RunStore
 from rag.evaluate.scores import slices, summarise
-from rag.evaluate.stages import Found, stage_ranks
 from rag.evaluate.tasks import RunJob, Task, perform
 from rag.llm import TextPiece, Usage
 from rag.settings import Settings
@@ -344,110 +342,6 @@ class TestStopping:
         assert perform(again, cases, store, on_progress=seen.append).state == "finished"
         assert seen[0].indexing == "1 of 10"
         assert list(store.records(planned.run.id)) == ["x"]
-
-
-class TestStore:
-    run = Run("20260101-000000-abcd", "2026-01-01", "set", "digest", "retrieval", 5, 2)
-
-    def test_a_line_torn_by_a_crash_costs_only_its_case(self, store):
-        store.create(self.run)
-        store.append(self.run.id, Record("x", "x?"))
-        with (store.folder / self.run.id / "cases.jsonl").open("ab") as file:
-            file.write(b'{"id": "y", "quest')
-        store.append(self.run.id, Record("z", "z?"))
-        assert list(store.records(self.run.id)) == ["x", "z"]
-
-    def test_an_exported_run_comes_back_the_same(self, store, tmp_path):
-        record = Record(
-            "x",
-            "x?",
-            right=(("a.pdf", 1, 1.0),),
-            needed=1,
-            evidence=(("a.pdf", 1, 0, 5),),
-            found=(Found("a.pdf", 1, 0, 5, keyword_rank=1),),
-            answer=answer(),
-            cited=(("a.pdf", 1),),
-            scores={"hit@5": (1.0, 1.0)},
-        )
-        store.create(self.run)
-        store.append(self.run.id, record)
-        other = RunStore(tmp_path / "elsewhere")
-        content = store.export(self.run.id)
-        imported = other.import_(content)
-        assert other.records(imported.id) == {"x": record}
-        assert imported.state == "stopped"
-        with pytest.raises(EvaluationError, match="already here"):
-            other.import_(content)
-
-    @pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b'{"footnote_run": 99}', b"{}"])
-    def test_another_file_is_no_run(self, store, content):
-        with pytest.raises(EvaluationError):
-            store.import_(content)
-
-    def test_an_imported_id_never_becomes_a_path(self, store):
-        content = store_content(self.run).replace(self.run.id.encode(), b"../../evil")
-        with pytest.raises(NotFound, match="not the id of a run"):
-            store.import_(content)
-
-    def test_runs_are_found_by_the_start_of_their_id(self, store):
-        later = replace(self.run, id="20260102-000000-abcd", created="2026-01-02")
-        for run in (self.run, later):
-            store.create(run)
-        assert store.find("last") == later
-        assert store.find("20260101") == self.run
-        with pytest.raises(NotFound, match="several"):
-            store.find("2026")
-        with pytest.raises(NotFound, match="no run"):
-            store.find("x")
-
-    def test_a_deleted_run_is_gone(self, store):
-        store.create(self.run)
-        store.delete(self.run.id)
-        assert store.runs() == []
-
-
-def store_content(run):
-    from rag.evaluate.runs import dump_export
-
-    return dump_export(run, [])
-
-
-class TestBlame:
-    @pytest.mark.parametrize(
-        ("ranks", "blame"),
-        [
-            ({"keyword": 1, "dense": None, "fused": 4}, ""),
-            ({"keyword": 1, "dense": None, "fused": 6}, "fusion"),
-            ({"keyword": 9, "dense": 8, "fused": 6}, "ranked too low"),
-            ({"keyword": None, "dense": None, "fused": None}, "not retrieved"),
-            ({"keyword": 1, "dense": 1, "fused": 1, "reranked": 7}, "re-ranker"),
-            ({"keyword": 9, "dense": 9, "fused": 8, "reranked": 2}, ""),
-        ],
-    )
-    def test_the_stage_that_lost_the_page_is_named(self, ranks, blame):
-        assert blame_retrieval(ranks, 5) == blame
-
-    def test_what_cannot_be_found_is_not_blamed_on_the_search(self):
-        nowhere = {"keyword": None, "dense": None, "fused": None}
-        assert blame_retrieval(nowhere, 5, missing_document=True) == "missing document"
-        assert blame_retrieval(nowhere, 5, pages_without_text=True) == "page without text"
-
-    def test_an_answer_that_cites_the_right_page_is_no_miss(self):
-        assert blame_answer("not retrieved", refused=False, cites_gold=True) == ""
-        assert blame_answer("fusion", refused=True, cites_gold=False) == "fusion"
-        assert blame_answer("", refused=True, cites_gold=False) == "refused"
-
-    def test_stage_ranks_are_over_distinct_pages(self):
-        found = [
-            Found("a.pdf", 2, 0, 5, keyword_rank=1, dense_rank=3, fused_score=0.3),
-            Found("a.pdf", 2, 5, 9, keyword_rank=2, fused_score=0.2),
-            Found("a.pdf", 1, 0, 5, keyword_rank=3, dense_rank=1, fused_score=0.1),
-        ]
-        assert stage_ranks(found, GOLD) == {"keyword": 2, "pages": None, "dense": 1, "fused": 2}
-
-    def test_a_page_that_only_the_page_search_found_leaves_a_gap(self):
-        found = [Found("a.pdf", 1, 0, 5, keyword_rank=1, page_rank=3, fused_score=0.3)]
-        assert stage_ranks(found, GOLD)["pages"] == 3
 
 
 def test_slices_group_records_and_keep_those_without_a_value():

@@ -2,83 +2,18 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from rag.catalog import Catalog
-from rag.errors import FootnoteError
 from rag.followed import Problem
 from rag.ingest import Upload
-from rag.job import Job
-from rag.settings import Settings
-from rag.types import Document
 from rag.watch import Watcher
-from rag.workspace import Workspace
-from tests.fakes import WordEmbedder
-
-NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
-
-
-class Library:
-    """Indexes at once; a file that begins with BROKEN fails, as a damaged one does."""
-
-    def __init__(self, folder: Path) -> None:
-        self.catalog = Catalog(folder / "catalog.db")
-        self.batches: list[list[str]] = []
-        self.held: list[Callable[[], None]] | None = None
-        """A list keeps batches waiting until its functions are called."""
-
-    def add(self, uploads: Sequence[Upload]) -> Job:
-        job = Job([upload.name for upload in uploads])
-        self.batches.append([upload.name for upload in uploads])
-
-        def finish() -> None:
-            for index, upload in enumerate(uploads):
-                self._index(job, index, upload)
-            job.close()
-
-        if self.held is None:
-            finish()
-        else:
-            self.held.append(finish)
-        return job
-
-    def _index(self, job: Job, index: int, upload: Upload) -> None:
-        if job.cancelled:
-            job.update(index, state="cancelled")
-            return
-        source = upload.source
-        data = (
-            source
-            if isinstance(source, bytes)
-            else (source.read_bytes() if isinstance(source, Path) else source.read())
-        )
-        document_id = hashlib.sha256(data).hexdigest()
-        job.update(index, document_id=document_id)
-        if any(d.id == document_id and d.state == "ready" for d in self.catalog.documents()):
-            job.update(index, state="duplicate")
-            return
-        self.catalog.add(Document(document_id, upload.name, "", len(data), NOON.isoformat()))
-        if data.startswith(b"BROKEN"):
-            self.catalog.fail(document_id, "It is broken.", "corrupt")
-            job.update(
-                index, state="failed", message=f"{upload.name!r} is broken.", error_code="corrupt"
-            )
-            return
-        replaced = self.catalog.publish(document_id, 1, "", ())
-        job.update(index, state="replaced" if replaced else "indexed")
-
-    @property
-    def ready(self) -> dict[str, str]:
-        """Name -> id of every document that can be searched."""
-        return {d.name: d.id for d in self.catalog.documents() if d.state == "ready"}
+from tests.watching import Library, look, watching, write
 
 
 @pytest.fixture
@@ -95,30 +30,6 @@ def papers(tmp_path: Path) -> Path:
     write(folder / "a.txt", "first")
     write(folder / "inner" / "b.txt", "second")
     return folder
-
-
-def write(path: Path, text: str, at: int = 1_000) -> None:
-    """`at` is the time of the change, in seconds."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    os.utime(path, (at, at))
-
-
-def watching(library: Library, folder: Path) -> Watcher:
-    return Watcher(
-        folder,
-        library.catalog,
-        library.add,
-        library.catalog.delete,
-        library.catalog.rename,
-        now=lambda: NOON,
-    )
-
-
-def look(watcher: Watcher, times: int = 4) -> None:
-    """Enough for what is new to settle, to be indexed and to be noted."""
-    for _ in range(times):
-        watcher.look()
 
 
 @pytest.fixture
@@ -437,52 +348,3 @@ def test_the_thread_looks_until_it_is_stopped(library: Library, papers: Path):
     watcher.stop(cancel=False)
     assert "watch" not in {thread.name for thread in threading.enumerate()}
     assert len(library.ready) == 2
-
-
-def test_only_a_folder_of_the_users_can_be_followed(workspace: Workspace, tmp_path: Path):
-    with pytest.raises(FootnoteError, match="There is no folder"):
-        workspace.following.choose(tmp_path / "none")
-    (tmp_path / "data" / "files").mkdir(exist_ok=True)
-    with pytest.raises(FootnoteError, match="own data folder"):
-        workspace.following.choose(tmp_path / "data" / "files")
-    assert workspace.following.status is None
-
-
-def test_the_workspace_follows_a_folder_and_remembers_it(
-    tmp_path: Path, papers: Path, monkeypatch: pytest.MonkeyPatch
-):
-    started: list[Watcher] = []
-    monkeypatch.setattr(Watcher, "start", lambda self: started.append(self))
-    settings = Settings(data=tmp_path / "data")
-    workspace = Workspace.open(settings, embedder=WordEmbedder())
-    assert workspace.following.status is None
-    workspace.following.choose(papers)
-    indexed(started[0])
-    assert {d.name for d in workspace.documents()} == {"papers/a.txt", "papers/inner/b.txt"}
-    assert workspace.search("first").hits[0].name == "papers/a.txt"
-    (papers / "a.txt").rename(papers / "renamed.txt")
-    indexed(started[0])
-    assert workspace.search("first").hits[0].name == "papers/renamed.txt"
-    assert workspace.job is None  # the user's own batches are shown apart
-    workspace.close()
-
-    again = Workspace.open(settings, embedder=WordEmbedder())
-    assert again.following.status is None  # a single command follows nothing
-    again.following.start()
-    assert again.following.status is not None and again.following.status.folder == papers
-    again.following.choose(None)
-    again.following.start()
-    assert again.following.status is None
-    assert len(again.documents()) == 2
-    again.close()
-
-
-def indexed(watcher: Watcher) -> None:
-    look(watcher, 2)
-    assert watcher.job is not None and watcher.job.wait(60)
-    look(watcher, 2)
-
-
-def test_the_setting_names_the_folder(tmp_path: Path):
-    assert Settings.from_env({"FOOTNOTE_WATCH": str(tmp_path)}).watch == tmp_path
-    assert Settings.from_env({"FOOTNOTE_WATCH": "off"}).watch is None
