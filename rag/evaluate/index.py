@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
+from rag.answering import Answering
 from rag.catalog import Catalog
 from rag.chunk import chunk, largest
 from rag.embed import Embedder
@@ -137,18 +138,9 @@ class Index:
         history: Sequence[Turn],
         engine: Literal["reader", "agent"],
     ) -> Iterator[Event]:
-        """The last event is Finished. Raises LLMError when the agent's provider fails."""
-        if engine == "reader":
-            from rag.reader import Reader
-
-            reranker = self.retriever.reranker
-            reader = Reader(self.retriever, self._embedder, self.catalog, reranker)
-            return reader.answer(question, documents, history)
-        from rag.agent import Agent
-        from rag.llm import LiteLLM
-
-        agent = Agent(LiteLLM(self.settings), self.retriever, self.catalog, self.settings)
-        return agent.answer(question, documents, history)
+        """As `Workspace.ask` does."""
+        answering = Answering(self.settings, self.catalog, self.engines)
+        return answering.ask(question, documents, history, engine, web=False)
 
     def _chunks(self, pages: Iterable[ParsedPage]) -> Iterator[Chunk]:
         size = largest(self.settings.chunk_tokens, self._embedder.max_tokens)
