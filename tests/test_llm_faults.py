@@ -12,9 +12,12 @@ from functools import partial
 
 import pytest
 
+from rag.evaluate.bench import finished
+from rag.evaluate.index import Index
 from rag.events import Finished, Notice
 from rag.ingest import Upload
 from rag.llm import LiteLLM
+from tests.fakes import WordEmbedder
 from tests.stub_llm import Reply, StubLLM, auto, calls, finish, plainly, without_tools
 
 KEY = "test-key-5f2c"
@@ -185,3 +188,19 @@ def test_what_failed_models_used_is_counted_when_the_reader_answers(kettle):
     receipt = answer.receipt
     assert (receipt.llm_calls, receipt.prompt_tokens, receipt.completion_tokens) == (4, 400, 80)
     assert [fallback.model for fallback in receipt.fallbacks] == ["openai/a", "openai/a"]
+
+
+def test_documents_cut_in_another_way_are_asked_through_the_same_models(kettle, tmp_path):
+    def reply(request):
+        return auto(request) if request["model"] == "b" else BAD_KEY
+
+    with StubLLM(default=reply) as stub:
+        kettle.connect("openai/a", KEY, stub.url)
+        kettle.tune({"LLM_FALLBACKS": "openai/b"})
+        settings = replace(kettle.settings, chunk_tokens=64)
+        index = Index.create(tmp_path / "index", settings, WordEmbedder(), None)
+        index.copy(kettle.documents(), kettle.catalog)
+        answer = finished(index.ask(QUESTION, (), (), "agent"))
+        index.close()
+    assert answer.receipt.model == "openai/b"
+    assert answer.citations
