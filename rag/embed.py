@@ -6,6 +6,7 @@ so nothing is downloaded; its weights are checked against the official SHA-256 b
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import re
 from collections.abc import Sequence
@@ -73,6 +74,8 @@ class SentenceTransformerEmbedder:
                 f"The embedding model {name!r} could not be loaded: {error}. Check the name, or "
                 "unset FOOTNOTE_EMBEDDER to use the bundled one."
             ) from error
+        # Counting turns the truncation of a tokenizer off, while another thread embeds with it.
+        self._counting = copy.deepcopy(self._model.tokenizer)
         self.dimension = int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
         self.fingerprint = f"{name.rstrip('/').rsplit('/', 1)[-1]}-{self.dimension}"
@@ -82,7 +85,7 @@ class SentenceTransformerEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         if not texts:
             return []
-        encoded = self._model.tokenizer(
+        encoded = self._counting(
             list(texts), add_special_tokens=False, truncation=False, verbose=False
         )
         return [len(ids) for ids in encoded["input_ids"]]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +73,16 @@ def test_vectors_have_unit_length_and_the_models_dimension(tiny: Path):
     assert vectors.shape == (3, embedder.dimension) == (3, 32)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 1, 1], abs=1e-3)
     assert embedder.embed([]).shape == (0, 32)
+
+
+def test_texts_are_counted_while_others_are_embedded(tiny: Path):
+    embedder = SentenceTransformerEmbedder(str(tiny))
+    texts = ["das Ventil " * n for n in range(1, 200, 9)]
+    with ThreadPoolExecutor() as pool:
+        counts = [pool.submit(embedder.count_tokens, texts) for _ in range(60)]
+        vectors = [pool.submit(embedder.embed, texts) for _ in range(20)]
+        assert {tuple(c.result()) for c in counts} == {tuple(embedder.count_tokens(texts))}
+        assert all(v.result().shape == (len(texts), 32) for v in vectors)
 
 
 def test_two_models_do_not_share_vectors(tiny: Path, tmp_path: Path):
