@@ -107,7 +107,7 @@ class Reader:
             yield TextDelta(piece)
         refused = not citations
         if refused:
-            text = refusal(searched, bool(search.hits))
+            text = refusal(question, searched, bool(search.hits))
             yield TextDelta(text)
         done = time.perf_counter()
         receipt = Receipt(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from rag.candidates import Candidate
+from rag.stop_words import spoken
 from rag.types import Document
 
 
@@ -45,12 +46,58 @@ def markdown(run: Sequence[Candidate]) -> str:
     return text
 
 
-def refusal(searched: Sequence[Document], passages: bool) -> str:
-    """`passages`: some are shown with it."""
+_REFUSALS = {
+    "en": (
+        "“{name}” does not seem to answer this.",
+        "None of the {count} documents searched seems to answer this.",
+        "The closest passages are listed below; other words may find more.",
+        "No passage shares a word with the question; try other words.",
+    ),
+    "fr": (
+        "« {name} » ne semble pas répondre à cette question.",
+        "Aucun des {count} documents consultés ne semble répondre à cette question.",
+        "Les passages les plus proches sont ci-dessous ; d'autres mots peuvent en trouver plus.",
+        "Aucun passage n'a de mot en commun avec la question ; essayez d'autres mots.",
+    ),
+    "de": (
+        "„{name}“ scheint das nicht zu beantworten.",
+        "Keines der {count} durchsuchten Dokumente scheint das zu beantworten.",
+        "Die nächsten Stellen stehen unten; andere Wörter finden vielleicht mehr.",
+        "Keine Stelle hat ein Wort mit der Frage gemeinsam; versuchen Sie andere Wörter.",
+    ),
+    "es": (
+        "«{name}» no parece responder a esto.",
+        "Ninguno de los {count} documentos consultados parece responder a esto.",
+        "Abajo están los pasajes más cercanos; otras palabras pueden encontrar más.",
+        "Ningún pasaje tiene una palabra en común con la pregunta; pruebe con otras palabras.",
+    ),
+    "it": (
+        "«{name}» non sembra rispondere a questa domanda.",
+        "Nessuno dei {count} documenti consultati sembra rispondere a questa domanda.",
+        "I passi più vicini sono qui sotto; altre parole possono trovare di più.",
+        "Nessun passo ha una parola in comune con la domanda; provi con altre parole.",
+    ),
+    "pt": (
+        "“{name}” não parece responder a isto.",
+        "Nenhum dos {count} documentos consultados parece responder a isto.",
+        "As passagens mais próximas estão abaixo; outras palavras podem encontrar mais.",
+        "Nenhuma passagem tem uma palavra em comum com a pergunta; tente outras palavras.",
+    ),
+    "nl": (
+        "“{name}” lijkt dit niet te beantwoorden.",
+        "Geen van de {count} doorzochte documenten lijkt dit te beantwoorden.",
+        "De dichtstbijzijnde passages staan hieronder; andere woorden vinden misschien meer.",
+        "Geen passage deelt een woord met de vraag; probeer andere woorden.",
+    ),
+}
+"""For one document, for several; with passages below, without."""
+
+
+def refusal(question: str, searched: Sequence[Document], passages: bool) -> str:
+    """In the question's language. `passages`: some are shown with it."""
+    one, several, below, none = _REFUSALS[spoken(question, "en")]
     if len(searched) == 1:
-        scope = f"“{plain(searched[0].name)}” does not seem to answer this."
+        scope = one.format(name=plain(searched[0].name))
     else:
-        scope = f"None of the {len(searched)} documents searched seems to answer this."
-    if passages:
-        return f"{scope} The closest passages are listed below; other words may find more."
-    return f"{scope} No passage shares a word with the question; try other words."
+        scope = several.format(count=len(searched))
+    return f"{scope} {below if passages else none}"

@@ -172,6 +172,11 @@ def test_a_refusal_about_one_document_names_it(shelf):
     assert reply.receipt.searches[0].documents == ("travel",)
 
 
+def test_a_refusal_is_in_the_language_of_the_question(shelf):
+    reply = answer(shelf, "Welcher Planet hat den größten Mond, und wie heißt er?")
+    assert reply.text.startswith("Keines der 2 durchsuchten Dokumente scheint das zu beantworten.")
+
+
 @pytest.mark.parametrize(
     ("question", "refused"),
     [
