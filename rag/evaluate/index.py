@@ -102,7 +102,11 @@ class Index:
             texts = [searched_text(document.name, c.heading, c.text) for c in part]
             self._store.upsert(document.id, [c.id for c in part], self._embedder.embed(texts))
             on_progress(at + len(part), len(chunks))
-        read = [p.page.text[:_SAMPLE_CHARACTERS] for p in pages if p.page.kind in ("text", "noisy")]
+        read = [
+            p.page.text[:_SAMPLE_CHARACTERS]
+            for p in pages
+            if p.page.kind not in ("empty", "suspect")
+        ]
         language = document.language or detect_language("\n".join(read[:_SAMPLE_PAGES]))
         self.catalog.publish(document.id, len(pages), language, document.warnings)
         self.retriever.invalidate()
