@@ -26,7 +26,7 @@ Refused are 11 of 11 off-topic questions, 12 of 20 that were written to look ans
 """
 
 MOST_CHOSEN = 4
-SAME_PAGE = 0.8
+SAME_PAGE = 0.65
 OTHER_PAGE = 0.9
 """Shares of the best score that a further sentence must reach."""
 SAME_SAID = 0.9
