@@ -148,7 +148,7 @@ class Reader:
         """For each candidate the re-ranker's probability that it answers; 0 without a re-ranker,
         and for those that are too far behind to be read by it."""
         chances = [0.0] * len(found)
-        if self._reranker is None:
+        if self._reranker is None or not self._reranker.reads(query):
             return chances
         best = sorted(range(len(found)), key=lambda i: -scores[i])[:MOST_RERANKED]
         texts = [

@@ -186,7 +186,7 @@ class Retriever:
         hits = self._fused(words.documents, keyword, dense, pages, fitting)
         clock = _lap(seconds, "fuse", clock)
 
-        if self.reranker is not None:
+        if self.reranker is not None and self.reranker.reads(query):
             hits = self._rerank(self.reranker, query, hits)
             _lap(seconds, "rerank", clock)
         return Search(query, tuple(hits), seconds, tuple(documents), implied and bool(documents))

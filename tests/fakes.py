@@ -44,3 +44,6 @@ class LengthReranker:
 
     def score(self, query: str, passages: Sequence[str]) -> list[float]:
         return [1 / (1 + len(passage)) for passage in passages]
+
+    def reads(self, query: str) -> bool:
+        return True

@@ -41,6 +41,22 @@ def test_a_passage_longer_than_the_model_reads_is_cut(bundled: CrossEncoderReran
     assert first == pytest.approx(second, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("question", "readable"),
+    [
+        ("Wo ist das Ventil?", True),
+        ("À quelle pression la soupape s'ouvre-t-elle ?", True),
+        ("При каком давлении открывается клапан DN50?", False),
+        ("阀门在什么压力下打开?", False),
+        ("4.2 ?", True),
+    ],
+)
+def test_the_bundled_model_reads_latin_letters(
+    bundled: CrossEncoderReranker, question: str, readable: bool
+):
+    assert bundled.reads(question) is readable
+
+
 def test_no_passages_have_no_scores(bundled: CrossEncoderReranker):
     assert bundled.score(QUESTION, []) == []
 

@@ -84,6 +84,9 @@ class Prefers:
         good = [self.word in t and not (self.but and self.but in t) for t in passages]
         return [self.sure if yes else 1 - self.sure for yes in good]
 
+    def reads(self, query: str) -> bool:
+        return query.isascii()
+
 
 def reranked(library: Workspace, reranker: Prefers, query: str) -> list[Hit]:
     engines = library.engines()
@@ -107,6 +110,13 @@ def test_the_reranker_decides_between_passages_that_search_finds_alike(workspace
 def test_a_search_that_is_sure_outweighs_a_reranker_that_is_not(library: Workspace):
     hits = reranked(library, Prefers("ferry", 0.55), "At what pressure does the relief valve open?")
     assert [h.name for h in hits] == ["pump.md", "ferry.md"]
+
+
+def test_a_question_that_the_reranker_cannot_read_is_not_shown_to_it(library: Workspace):
+    reranker = Prefers("ferry")
+    hits = reranked(library, reranker, "релиф valve?")
+    assert hits[0].name == "pump.md"
+    assert (reranker.read, hits[0].rerank_score) == ([], None)
 
 
 def test_the_reranker_reads_the_best_hits_only(workspace: Workspace):

@@ -109,6 +109,9 @@ class Scores:
             known |= found
         return [known[key] for key in keys]
 
+    def reads(self, query: str) -> bool:
+        return self._inner.reads(query)
+
     def _key(self, query: str, passage: str) -> bytes:
         text = f"{self.name}\0{self._weights}\0{query}\0{passage}"
         return hashlib.sha256(text.encode()).digest()
