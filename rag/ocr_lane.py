@@ -86,7 +86,8 @@ class OcrLane:
         """Its remaining pages are left as they are, until `again`."""
         self._catalog.mark_repairs(document_id, ("due",), "declined")
         self.drop(document_id)
-        self._settle(document_id)
+        with suppress(NotFound):  # deleted meanwhile: nothing is left to be said of it
+            self._settle(document_id)
 
     def again(self, document_id: str) -> None:
         """Read the pages that were left, or that could not be read."""
@@ -148,7 +149,11 @@ class OcrLane:
                 failures += 1
                 message = str(error)
             self._advance(document_id, found)
-        self._settle(document_id)
+        try:
+            self._settle(document_id)
+        except NotFound:  # it was deleted before its pages were asked for, or after the last
+            self.drop(document_id)
+            return
         repair = self._repairs[document_id]
         failed = failures == repair.pages_total
         self._update(document_id, state="failed" if failed else "done", message=message)
@@ -202,17 +207,16 @@ class OcrLane:
         engines.store.delete_chunks(set(replaced) - set(ids))
 
     def _settle(self, document_id: str) -> None:
-        """What can be said of the document now that pages of it have been read."""
-        with suppress(NotFound):
-            document = self._catalog.document(document_id)
-            warnings = warnings_now(self._catalog, document, recognises=True)
-            if document.language or not self._catalog.report(document_id).kinds.get("ocr"):
-                self._catalog.settle(document_id, document.language, warnings)
-                return
-            pages = (p.text for p in self._catalog.pages(document_id))
-            language = detect_language("\n".join(pages)[:_SAMPLE_CHARACTERS])
-            with self._engines().retriever.changing():  # words are stemmed by it
-                self._catalog.settle(document_id, language, warnings)
+        """What can be said of the document now that pages of it have been read. Raises NotFound."""
+        document = self._catalog.document(document_id)
+        warnings = warnings_now(self._catalog, document, recognises=True)
+        if document.language or not self._catalog.report(document_id).kinds.get("ocr"):
+            self._catalog.settle(document_id, document.language, warnings)
+            return
+        pages = (p.text for p in self._catalog.pages(document_id))
+        language = detect_language("\n".join(pages)[:_SAMPLE_CHARACTERS])
+        with self._engines().retriever.changing():  # words are stemmed by it
+            self._catalog.settle(document_id, language, warnings)
 
     def _advance(self, document_id: str, found: bool) -> None:
         repair = self._repairs[document_id]

@@ -163,6 +163,17 @@ def test_a_deleted_document_is_no_longer_read(quick: None, library: Workspace, t
     assert library.engines().store.count() == 0
 
 
+def test_a_document_deleted_before_its_turn_was_not_read(library: Workspace, tmp_path: Path):
+    lane = library._ocr
+    lane._may_work = threading.Event()
+    path = scan(tmp_path / "scan.pdf", [LINES])
+    assert library.add_files([Upload("scan.pdf", path)]).wait(60)
+    (repair,) = library.repairs
+    library.catalog.delete(repair.document_id)
+    lane._read(repair.document_id)
+    assert [r.state for r in library.repairs] == ["cancelled"]
+
+
 def test_a_layer_stays_where_the_picture_says_less():
     def page(kind: str, text: str) -> Page:
         return Page("d", 1, "", text, kind)
