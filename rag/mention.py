@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import PurePath
 
 from rag.keyword import tokens
@@ -24,18 +25,29 @@ def named(question: str, documents: Sequence[Document]) -> tuple[str, ...]:
     word must be in the question, in any order. Of "Report 2022" and "Report 2022 annex" a question
     that names the second does not name the first.
     """
-    found = {d.id: words for d in documents if (words := _mentioned(question, d))}
+    asked = {
+        language: frozenset(tokens(question, language))
+        for language in {d.language or "en" for d in documents}
+    }
+    found = {d.id: words for d in documents if (words := _mentioned(question, asked, d))}
     return tuple(i for i, words in found.items() if not any(words < o for o in found.values()))
 
 
-def _mentioned(question: str, document: Document) -> frozenset[str]:
-    """The words of its name; none when the question does not hold them all."""
-    name = PurePath(document.name)
+def _mentioned(
+    question: str, asked: Mapping[str, frozenset[str]], document: Document
+) -> frozenset[str]:
+    """The words of its name; none when the question, `asked` by language, does not hold them."""
     language = document.language or "en"
-    words = frozenset(tokens(name.stem, language))
+    words, telling = _name_words(document.name, language)
     if document.name.casefold() in question.casefold():
         return words
-    telling = content_words(name.stem, language)
-    if len(telling) < 2 and not _CODE.fullmatch(name.stem):
+    if len(telling) < 2 and not _CODE.fullmatch(PurePath(document.name).stem):
         return frozenset()
-    return words if telling and telling <= set(tokens(question, language)) else frozenset()
+    return words if telling and telling <= asked[language] else frozenset()
+
+
+@lru_cache(maxsize=10_000)
+def _name_words(name: str, language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """All words of a file's name, and the telling ones; every search asks for those of all."""
+    stem = PurePath(name).stem
+    return frozenset(tokens(stem, language)), content_words(stem, language)
