@@ -43,7 +43,7 @@ def tokens(text: str, language: str = "en") -> list[str]:
     folded = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()
     # NFKD takes Hangul syllables apart; composing again keeps them one character each.
     folded = unicodedata.normalize("NFC", folded)
-    folded = _YEAR.sub(" ", folded)
+    folded = parted_years(folded)
     stem = _stemmer(language).stemWord
     found: list[str] = []
     for match in _TOKEN.finditer(folded):
@@ -55,6 +55,11 @@ def tokens(text: str, language: str = "en") -> list[str]:
         else:
             found.append(stem(word))
     return found
+
+
+def parted_years(text: str) -> str:
+    """With a space between a year and letters: "fy 2022 q4" of "fy2022q4"."""
+    return _YEAR.sub(" ", text)
 
 
 class Scorer(Protocol):

@@ -1,21 +1,49 @@
 """Which documents a question names, so that it is searched in them alone. Pure.
 
-"What does the employee handbook say about leave?" is about one file, whatever others say.
+"What does the employee handbook say about leave?" is about one file, whatever others say; "What did
+Apple earn in the first quarter of 2023?" is about `2023_Q1_AAPL.pdf`, in which Apple Inc. is named.
 """
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePath
 
-from rag.keyword import tokens
+from rag.keyword import parted_years, tokens
 from rag.stop_words import content_words
 from rag.types import Document
 
 _CODE = re.compile(r"\w*(?:\d|[a-z][A-Z])\w*")
 """A word that is no ordinary word: "PerksPlus", "A320"."""
+
+_NAME = re.compile(r"\b[^\W\d_a-z][\w&]*")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_QUARTER = re.compile(
+    r"\b[qt] ?([1-4])\b|\b([1-4])[qt]\b|\b(first|second|third|fourth) quarter\b"
+    r"|\b([1-4])(?:st|nd|rd|th|er|e|º|\.)? ?(?:quarter|quartal|trimest\w+)\b"
+)
+_ORDINALS = ("first", "second", "third", "fourth")
+_LATEST = re.compile(
+    r"\b(?:latest|newest|most recent|neueste\w*|dernier\w*|plus récent\w*|último\w*|última\w*"
+    r"|más reciente\w*|mais recente\w*|ultim[oaie]|più recent[ei])\b"
+)
+_NO_NAMES = frozenset(month.casefold() for month in calendar.month_name) | {"fy"}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """What a file's name or a question says of the time it is about; quarters are 1 to 4."""
+
+    years: frozenset[int]
+    quarter: int | None
+
+    @property
+    def end(self) -> tuple[int, int]:
+        return max(self.years, default=0), self.quarter or 0
 
 
 def named(question: str, documents: Sequence[Document]) -> tuple[str, ...]:
@@ -51,3 +79,57 @@ def _name_words(name: str, language: str) -> tuple[frozenset[str], frozenset[str
     """All words of a file's name, and the telling ones; every search asks for those of all."""
     stem = PurePath(name).stem
     return frozenset(tokens(stem, language)), content_words(stem, language)
+
+
+def meant(
+    question: str, documents: Sequence[Document], words: Mapping[str, frozenset[str]]
+) -> tuple[str, ...]:
+    """Ids of the documents that the question means by whom they are about and when.
+
+    `words` are those of each document's name and opening, by its id. Both are needed: a name in
+    capitals that is among those words, and a year or quarter that is in the file's name (or "the
+    latest", of several whose names have a year). Where only the name fits nothing is meant:
+    too many documents mention it in passing.
+    """
+    names = " ".join(n for n in _NAME.findall(question) if n.casefold() not in _NO_NAMES)
+    asked = period(question)
+    latest = not asked.years and bool(_LATEST.search(question.casefold()))
+    if not names or not (asked.years or asked.quarter or latest):
+        return ()
+    who = {
+        language: content_words(names, language)
+        for language in {d.language or "en" for d in documents}
+    }
+    shared = {
+        d.id: frozenset(w for w in who[d.language or "en"] & words[d.id] if not w[-1].isdigit())
+        for d in documents
+    }
+    # The most of the names: of two companies each has its own, and both are meant.
+    about = [
+        d for d in documents if shared[d.id] and not any(shared[d.id] < o for o in shared.values())
+    ]
+    periods = {d.id: period(PurePath(d.name).stem) for d in about}
+    if latest:
+        ends: dict[frozenset[str], tuple[int, int]] = {}
+        for d in about:
+            ends[shared[d.id]] = max(ends.get(shared[d.id], (1, 0)), periods[d.id].end)
+        chosen = [d for d in about if periods[d.id].end == ends[shared[d.id]]]
+    else:
+        in_years = [d for d in about if not asked.years or periods[d.id].years & asked.years]
+        exact = [d for d in in_years if asked.quarter in (None, periods[d.id].quarter)]
+        # A yearly report covers its quarters.
+        yearly = [d for d in in_years if asked.years and periods[d.id].quarter is None]
+        chosen = exact or yearly
+    return tuple(d.id for d in chosen) if len(chosen) < len(documents) else ()
+
+
+@lru_cache(maxsize=10_000)
+def period(text: str) -> Period:
+    """The years and the first quarter in a file's name or a question: "2023Q4", "Q2 of FY2022"."""
+    text = parted_years(re.sub(r"[_-]", " ", text.casefold()))
+    years = frozenset(int(year) for year in _YEAR.findall(text))
+    found = _QUARTER.search(text)
+    if not found:
+        return Period(years, None)
+    quarter = next(group for group in found.groups() if group)
+    return Period(years, int(quarter) if quarter.isdigit() else _ORDINALS.index(quarter) + 1)

@@ -19,7 +19,7 @@ from typing import Protocol
 from rag.catalog import Catalog
 from rag.embed import Embedder
 from rag.keyword import KeywordIndex, tokens
-from rag.mention import named
+from rag.mention import meant, named
 from rag.rerank import Reranker
 from rag.stop_words import content_words
 from rag.store import VectorStore
@@ -96,6 +96,8 @@ class _Words:
     openings: KeywordIndex
     documents: dict[str, Document]
     """The searchable ones, by id."""
+    identities: dict[str, frozenset[str]]
+    """The words of a document's name and opening, by its id."""
 
 
 class Retriever:
@@ -171,7 +173,8 @@ class Retriever:
         words = self._indexes()
         implied = not documents and len(words.documents) > 1
         if implied:
-            documents = named(query, list(words.documents.values()))
+            library = list(words.documents.values())
+            documents = named(query, library) or meant(query, library, words.identities)
         terms = self._terms(query)
         keyword = words.chunks.search(terms, depth, documents)
         pages = words.pages.search(terms, depth, documents)
@@ -306,8 +309,16 @@ class Retriever:
                             openings.append((d.id, d.id, words(d.id, d, opening)))
                 self._tokens = kept
                 self._languages = {d.language for d in documents.values()} or {"en"}
+                identities = {
+                    i: frozenset(tokens(d.name, d.language)) for i, d in documents.items()
+                }
+                identities |= {i: frozenset(opening) for i, _, opening in openings}
                 self._words = _Words(
-                    KeywordIndex(chunks), KeywordIndex(pages), KeywordIndex(openings), documents
+                    KeywordIndex(chunks),
+                    KeywordIndex(pages),
+                    KeywordIndex(openings),
+                    documents,
+                    identities,
                 )
             return self._words
 

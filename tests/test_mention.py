@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag.mention import named
+from rag.keyword import tokens
+from rag.mention import meant, named, period
 from rag.types import Document
 
 
@@ -36,3 +37,64 @@ def test_the_longer_of_two_names_is_meant():
 
 def test_a_name_of_stop_words_names_nothing():
     assert named("What is it about?", library("about.txt", "What is it.txt")) == ()
+
+
+def opened(**openings: str) -> tuple[list[Document], dict[str, frozenset[str]]]:
+    files = library(*(f"{name.replace('__', '-')}.pdf" for name in openings))
+    words = {
+        d.id: frozenset(tokens(f"{d.name} {text}"))
+        for d, text in zip(files, openings.values(), strict=True)
+    }
+    return files, words
+
+
+FILINGS = {
+    f"{period}_{ticker}": f"Quarterly report of {company}. Commission file number"
+    for period in ("2022_Q3", "2023_Q1", "2023_Q2")
+    for ticker, company in (("AAPL", "Apple Inc."), ("NVDA", "NVIDIA Corporation"))
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("How did Apple's margin change in Q1 2023?", ("2023_Q1_AAPL.pdf",)),
+        ("What did NVIDIA spend in the third quarter of 2022?", ("2022_Q3_NVDA.pdf",)),
+        ("In FY2023Q2, what was Apple's revenue?", ("2023_Q2_AAPL.pdf",)),
+        ("What was Apple's revenue in 2023?", ("2023_Q1_AAPL.pdf", "2023_Q2_AAPL.pdf")),
+        ("What does the latest report of Apple say?", ("2023_Q2_AAPL.pdf",)),
+        (
+            "Compare the most recent sales of Apple and NVIDIA.",
+            ("2023_Q2_AAPL.pdf", "2023_Q2_NVDA.pdf"),
+        ),
+        ("What was Apple's revenue?", ()),  # who, but not when
+        ("What was revenue in Q1 2023?", ()),  # when, but not who
+        ("What was Apple's revenue in 2019?", ()),  # no file of that year
+        ("What was Contoso's revenue in Q1 2023?", ()),  # no file on it
+        ("What had sales been on December 31 2022?", ()),  # a month is no name
+    ],
+)
+def test_a_document_is_meant_by_whom_it_is_about_and_when(question, names):
+    files, words = opened(**FILINGS)
+    assert meant(question, files, words) == names
+
+
+def test_a_report_of_a_year_covers_its_quarters():
+    files, words = opened(apple_2021="Apple Inc.", apple_2022="Apple Inc.", notes="Minutes")
+    assert meant("Did Apple grow in Q2 2022?", files, words) == ("apple_2022.pdf",)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("AMCOR_2023Q4_EARNINGS", ({2023}, 4)),
+        ("FY2022 and FY 2023", ({2022, 2023}, None)),
+        ("the 3rd quarter of 2021", ({2021}, 3)),
+        ("Umsatz im 2. Quartal 2020", ({2020}, 2)),
+        ("le 1er trimestre 2024", ({2024}, 1)),
+        ("2303.05039v2", (set(), None)),
+    ],
+)
+def test_the_period_of_a_name_or_a_question(text, expected):
+    found = period(text)
+    assert (set(found.years), found.quarter) == expected
