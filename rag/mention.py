@@ -31,6 +31,13 @@ _LATEST = re.compile(
     r"\b(?:latest|newest|most recent|neueste\w*|dernier\w*|plus récent\w*|último\w*|última\w*"
     r"|más reciente\w*|mais recente\w*|ultim[oaie]|più recent[ei])\b"
 )
+_ALL_ALONG = re.compile(
+    r"\b(?:over time|trends?|throughout|previous|prior|past|earlier"
+    r"|(?:quarter|year|month)s? (?:to|by|over|after) (?:quarter|year|month)s?"
+    r"|(?:each|every|all|these|across|report(?:ed|ing)) (?:\w+ )?"
+    r"(?:quarter|year|period|report|filing|10-?[kq])s?"
+    r"|developed|im laufe|entwickl\w+|au fil|évolu\w+|a lo largo|evoluci\w+|ao longo|nel tempo|andament\w+)\b"
+)
 _NO_NAMES = frozenset(month.casefold() for month in calendar.month_name) | {"fy"}
 
 
@@ -46,7 +53,7 @@ class Period:
         return max(self.years, default=0), self.quarter or 0
 
 
-def named(question: str, documents: Sequence[Document]) -> tuple[str, ...]:
+def named(question: str, documents: Sequence[Document]) -> list[str]:
     """Ids of the documents whose file names the question holds, in the order of `documents`.
 
     A name of one ordinary word ("notes.md") must be written with its ending; of another, every
@@ -58,7 +65,7 @@ def named(question: str, documents: Sequence[Document]) -> tuple[str, ...]:
         for language in {d.language or "en" for d in documents}
     }
     found = {d.id: words for d in documents if (words := _mentioned(question, asked, d))}
-    return tuple(i for i, words in found.items() if not any(words < o for o in found.values()))
+    return [i for i, words in found.items() if not any(words < o for o in found.values())]
 
 
 def _mentioned(
@@ -83,19 +90,22 @@ def _name_words(name: str, language: str) -> tuple[frozenset[str], frozenset[str
 
 def meant(
     question: str, documents: Sequence[Document], words: Mapping[str, frozenset[str]]
-) -> tuple[str, ...]:
-    """Ids of the documents that the question means by whom they are about and when.
+) -> list[list[str]]:
+    """Ids of the documents that the question means by whom they are about and when: a list for
+    each company that it asks about, or for each period if it asks about all; the newest first.
 
     `words` are those of each document's name and opening, by its id. Both are needed: a name in
-    capitals that is among those words, and a year or quarter that is in the file's name (or "the
-    latest", of several whose names have a year). Where only the name fits nothing is meant:
-    too many documents mention it in passing.
+    capitals that is among those words, and a year or quarter that is in the file's name. "The
+    latest" and "over time" mean one or all of several whose names have a year. Where only the name
+    fits nothing is meant: too many documents mention it in passing.
     """
     names = " ".join(n for n in _NAME.findall(question) if n.casefold() not in _NO_NAMES)
     asked = period(question)
-    latest = not asked.years and bool(_LATEST.search(question.casefold()))
-    if not names or not (asked.years or asked.quarter or latest):
-        return ()
+    dated = bool(asked.years or asked.quarter)
+    all_along = not dated and bool(_ALL_ALONG.search(question.casefold()))
+    latest = not dated and not all_along and bool(_LATEST.search(question.casefold()))
+    if not names or not (dated or all_along or latest):
+        return []
     who = {
         language: content_words(names, language)
         for language in {d.language or "en" for d in documents}
@@ -114,13 +124,21 @@ def meant(
         for d in about:
             ends[shared[d.id]] = max(ends.get(shared[d.id], (1, 0)), periods[d.id].end)
         chosen = [d for d in about if periods[d.id].end == ends[shared[d.id]]]
+    elif all_along:
+        chosen = [d for d in about if periods[d.id].years]
     else:
         in_years = [d for d in about if not asked.years or periods[d.id].years & asked.years]
         exact = [d for d in in_years if asked.quarter in (None, periods[d.id].quarter)]
         # A yearly report covers its quarters.
         yearly = [d for d in in_years if asked.years and periods[d.id].quarter is None]
         chosen = exact or yearly
-    return tuple(d.id for d in chosen) if len(chosen) < len(documents) else ()
+    if len(chosen) == len(documents) and not all_along:
+        return []
+    apart: dict[object, list[str]] = {}
+    for d in sorted(chosen, key=lambda d: periods[d.id].end, reverse=True):
+        # The report of a year also holds the year before, so two years alone are not set apart.
+        apart.setdefault((shared[d.id], periods[d.id] if all_along else None), []).append(d.id)
+    return list(apart.values())
 
 
 @lru_cache(maxsize=10_000)

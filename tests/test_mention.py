@@ -26,17 +26,17 @@ def library(*names: str) -> list[Document]:
 )
 def test_a_document_is_named_by_all_the_telling_words_of_its_name(question, names):
     files = ("employee_handbook.pdf", "PerksPlus.pdf", "AMCOR_2023Q4_EARNINGS.pdf", "notes.md")
-    assert named(question, library(*files)) == names
+    assert named(question, library(*files)) == list(names)
 
 
 def test_the_longer_of_two_names_is_meant():
     files = library("Report 2022.pdf", "Report 2022 annex.pdf")
-    assert named("What is in the annex of report 2022?", files) == ("Report 2022 annex.pdf",)
-    assert named("What is in report 2022?", files) == ("Report 2022.pdf",)
+    assert named("What is in the annex of report 2022?", files) == ["Report 2022 annex.pdf"]
+    assert named("What is in report 2022?", files) == ["Report 2022.pdf"]
 
 
 def test_a_name_of_stop_words_names_nothing():
-    assert named("What is it about?", library("about.txt", "What is it.txt")) == ()
+    assert named("What is it about?", library("about.txt", "What is it.txt")) == []
 
 
 def opened(**openings: str) -> tuple[list[Document], dict[str, frozenset[str]]]:
@@ -55,33 +55,43 @@ FILINGS = {
 }
 
 
+APPLE = [["2023_Q2_AAPL.pdf"], ["2023_Q1_AAPL.pdf"], ["2022_Q3_AAPL.pdf"]]
+
+
 @pytest.mark.parametrize(
-    ("question", "names"),
+    ("question", "apart"),
     [
-        ("How did Apple's margin change in Q1 2023?", ("2023_Q1_AAPL.pdf",)),
-        ("What did NVIDIA spend in the third quarter of 2022?", ("2022_Q3_NVDA.pdf",)),
-        ("In FY2023Q2, what was Apple's revenue?", ("2023_Q2_AAPL.pdf",)),
-        ("What was Apple's revenue in 2023?", ("2023_Q1_AAPL.pdf", "2023_Q2_AAPL.pdf")),
-        ("What does the latest report of Apple say?", ("2023_Q2_AAPL.pdf",)),
+        ("How did Apple's margin change in Q1 2023?", [["2023_Q1_AAPL.pdf"]]),
+        ("What did NVIDIA spend in the third quarter of 2022?", [["2022_Q3_NVDA.pdf"]]),
+        ("In FY2023Q2, what was Apple's revenue?", [["2023_Q2_AAPL.pdf"]]),
+        ("What was Apple's revenue in 2023?", [["2023_Q2_AAPL.pdf", "2023_Q1_AAPL.pdf"]]),
+        (
+            "Did Apple grow from 2022 to 2023?",
+            [["2023_Q2_AAPL.pdf", "2023_Q1_AAPL.pdf", "2022_Q3_AAPL.pdf"]],
+        ),
+        ("What does the latest report of Apple say?", [["2023_Q2_AAPL.pdf"]]),
         (
             "Compare the most recent sales of Apple and NVIDIA.",
-            ("2023_Q2_AAPL.pdf", "2023_Q2_NVDA.pdf"),
+            [["2023_Q2_AAPL.pdf"], ["2023_Q2_NVDA.pdf"]],
         ),
-        ("What was Apple's revenue?", ()),  # who, but not when
-        ("What was revenue in Q1 2023?", ()),  # when, but not who
-        ("What was Apple's revenue in 2019?", ()),  # no file of that year
-        ("What was Contoso's revenue in Q1 2023?", ()),  # no file on it
-        ("What had sales been on December 31 2022?", ()),  # a month is no name
+        ("How have Apple's sales changed over time?", APPLE),
+        ("How does Apple's latest quarter compare to previous ones?", APPLE),
+        ("Are there new risks of Apple in these 10-Qs?", APPLE),
+        ("What was Apple's revenue?", []),  # who, but not when
+        ("What was revenue in Q1 2023?", []),  # when, but not who
+        ("What was Apple's revenue in 2019?", []),  # no file of that year
+        ("What was Contoso's revenue in Q1 2023?", []),  # no file on it
+        ("What had sales been on December 31 2022?", []),  # a month is no name
     ],
 )
-def test_a_document_is_meant_by_whom_it_is_about_and_when(question, names):
+def test_documents_are_meant_by_whom_they_are_about_and_when(question, apart):
     files, words = opened(**FILINGS)
-    assert meant(question, files, words) == names
+    assert meant(question, files, words) == apart
 
 
 def test_a_report_of_a_year_covers_its_quarters():
     files, words = opened(apple_2021="Apple Inc.", apple_2022="Apple Inc.", notes="Minutes")
-    assert meant("Did Apple grow in Q2 2022?", files, words) == ("apple_2022.pdf",)
+    assert meant("Did Apple grow in Q2 2022?", files, words) == [["apple_2022.pdf"]]
 
 
 @pytest.mark.parametrize(

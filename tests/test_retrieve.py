@@ -107,6 +107,19 @@ def test_the_reranker_decides_between_passages_that_search_finds_alike(workspace
     assert [h.rerank_score for h in hits if worst in h.chunk.text] == pytest.approx([0.1])
 
 
+def test_documents_that_are_compared_take_turns(workspace: Workspace):
+    long, short = "Net sales of Kestrel rose. " * 300, "Kestrel: net sales fell."
+    files = {"kestrel_2023_q1.md": long, "kestrel_2023_q2.md": short, "notes.md": "Net sales."}
+    workspace.add_files([Upload(n, t.encode()) for n, t in files.items()]).wait(60)
+    found = workspace.search("How have net sales of Kestrel developed over time?")
+    assert found.implied
+    assert [h.name for h in found.hits[:3]] == [
+        "kestrel_2023_q2.md",
+        "kestrel_2023_q1.md",
+        "kestrel_2023_q1.md",
+    ]
+
+
 def test_a_search_that_is_sure_outweighs_a_reranker_that_is_not(library: Workspace):
     hits = reranked(library, Prefers("ferry", 0.55), "At what pressure does the relief valve open?")
     assert [h.name for h in hits] == ["pump.md", "ferry.md"]
