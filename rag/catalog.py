@@ -312,6 +312,16 @@ class Catalog:
         )
         return {row["id"]: Chunk(**dict(row)) for row in rows}
 
+    def chunks_on(self, document_id: str, page: str) -> list[str]:
+        """Ids of the chunks on the page with that number or printed label, in reading order."""
+        rows = self._db.execute(
+            "SELECT c.id FROM chunks c"
+            " JOIN pages p ON p.document_id = c.document_id AND p.number = c.page"
+            " WHERE c.document_id = ? AND (p.number = ? OR p.label = ?) ORDER BY c.start",
+            (document_id, page, page),
+        )
+        return [row["id"] for row in rows]
+
     def labels(self, pages: Iterable[tuple[str, int]]) -> dict[tuple[str, int], str]:
         """(document id, page number) -> label."""
         found: dict[tuple[str, int], str] = {}

@@ -26,6 +26,11 @@ _QUARTER = re.compile(
     r"\b[qt] ?([1-4])\b|\b([1-4])[qt]\b|\b(first|second|third|fourth) quarter\b"
     r"|\b([1-4])(?:st|nd|rd|th|er|e|º|\.)? ?(?:quarter|quartal|trimest\w+)\b"
 )
+_PAGE = re.compile(
+    r"\b(?:pages?|pp?\.|seiten?|s\.|páginas?|pág\.|pagin[ae]|pag\.|sida|strona) ?(\d{1,4})\b"
+    r"|(\d{1,4}) ?(?:頁|页|ページ|쪽|페이지)",
+    re.IGNORECASE,
+)
 _ORDINALS = ("first", "second", "third", "fourth")
 _LATEST = re.compile(
     r"\b(?:latest|newest|most recent|neueste\w*|dernier\w*|plus récent\w*|último\w*|última\w*"
@@ -36,7 +41,8 @@ _ALL_ALONG = re.compile(
     r"|(?:quarter|year|month)s? (?:to|by|over|after) (?:quarter|year|month)s?"
     r"|(?:each|every|all|these|across|report(?:ed|ing)) (?:\w+ )?"
     r"(?:quarter|year|period|report|filing|10-?[kq])s?"
-    r"|developed|im laufe|entwickl\w+|au fil|évolu\w+|a lo largo|evoluci\w+|ao longo|nel tempo|andament\w+)\b"
+    r"|developed|im laufe|entwickl\w+|au fil|évolu\w+|a lo largo|evoluci\w+|ao longo|nel tempo"
+    r"|andament\w+)\b"
 )
 _NO_NAMES = frozenset(month.casefold() for month in calendar.month_name) | {"fy"}
 
@@ -151,3 +157,8 @@ def period(text: str) -> Period:
         return Period(years, None)
     quarter = next(group for group in found.groups() if group)
     return Period(years, int(quarter) if quarter.isdigit() else _ORDINALS.index(quarter) + 1)
+
+
+def asked_pages(question: str) -> list[str]:
+    """The page numbers that a question names ("on page 50"), as they are written."""
+    return list(dict.fromkeys(before or after for before, after in _PAGE.findall(question)))

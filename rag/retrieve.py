@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from rag.catalog import Catalog
 from rag.embed import Embedder
 from rag.keyword import KeywordIndex, tokens
-from rag.mention import meant, named
+from rag.mention import asked_pages, meant, named
 from rag.rerank import Reranker
 from rag.stop_words import content_words
 from rag.store import VectorStore
@@ -221,7 +221,13 @@ class Retriever:
         clock = _lap(seconds, "keyword", clock)
         dense = self._store.search(vector, depth, documents)
         clock = _lap(seconds, "dense", clock)
-        hits = self._fused(words.documents, keyword, dense, pages, fitting)
+        scope = list(documents or words.documents)
+        asked = [
+            chunk_id
+            for page in (asked_pages(query) if len(scope) == 1 else ())
+            for chunk_id in self._catalog.chunks_on(scope[0], page)
+        ]
+        hits = self._fused(words.documents, keyword, dense, pages, fitting, asked)
         _lap(seconds, "fuse", clock)
         return hits
 
@@ -238,22 +244,23 @@ class Retriever:
         dense: Ranking,
         pages: Ranking,
         fitting: Ranking,
+        asked: Sequence[str],
     ) -> list[Hit]:
         """Hits by the fused rank of their page and their own, added, and weighed by document.
 
         A page is ranked by its best chunk in BM25, by its best chunk in dense, and by BM25 over
-        its whole text, which finds what a question's words are spread over.
+        its whole text, which finds what a question's words are spread over. `asked` are the chunks
+        on the pages that the question names by their number.
         """
         # Documents that are deleted or not ready yet have no chunks here, and are not shown.
-        found = self._catalog.chunks_by_id([i for i, _ in (*keyword, *dense)])
+        found = self._catalog.chunks_by_id([*(i for i, _ in (*keyword, *dense)), *asked])
         chunks = {i: c for i, c in found.items() if c.document_id in documents}
         place = {i: _place(c.document_id, c.page) for i, c in chunks.items()}
-        by_chunk = fuse([[i for i, _ in ranking if i in chunks] for ranking in (keyword, dense)])
+        rankings = [[i for i, _ in ranking if i in chunks] for ranking in (keyword, dense)]
+        rankings.append([i for i in asked if i in chunks])
+        by_chunk = fuse(rankings)
         by_page = fuse(
-            [
-                list(dict.fromkeys(place[i] for i, _ in ranking if i in chunks))
-                for ranking in (keyword, dense)
-            ]
+            [list(dict.fromkeys(place[i] for i in ranking)) for ranking in rankings]
             + [[i for i, _ in pages]]
         )
         labels = self._catalog.labels((c.document_id, c.page) for c in chunks.values())

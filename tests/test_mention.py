@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from rag.keyword import tokens
-from rag.mention import meant, named, period
+from rag.mention import asked_pages, meant, named, period
 from rag.types import Document
 
 
@@ -108,3 +108,18 @@ def test_a_report_of_a_year_covers_its_quarters():
 def test_the_period_of_a_name_or_a_question(text, expected):
     found = period(text)
     assert (set(found.years), found.quarter) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "pages"),
+    [
+        ("In the picture on page 50, when does the bar start?", ["50"]),
+        ("What is on pp. 3 and page 12?", ["3", "12"]),
+        ("Was steht auf Seite 7?", ["7"]),
+        ("Que dit la page 10 ?", ["10"]),
+        ("第3頁", ["3"]),
+        ("How many pages are there in 2020?", []),
+    ],
+)
+def test_a_question_can_name_a_page(question, pages):
+    assert asked_pages(question) == pages

@@ -9,6 +9,7 @@ from rag.ingest import Upload
 from rag.retrieve import RERANKED, Retriever, fuse, searched_text
 from rag.types import Hit
 from rag.workspace import Workspace
+from tests.conftest import MakePdf
 
 PUMP = b"# Pump\n\nThe relief valve of the pump opens at 4.2 bar.\n"
 FERRY = b"# Ferry\n\nThe first ferry leaves at 06:15 from the north pier.\n"
@@ -105,6 +106,18 @@ def test_the_reranker_decides_between_passages_that_search_finds_alike(workspace
     hits = reranked(workspace, Prefers("shut", but=worst), "Which valve is shut?")
     assert hits[0].name == before[1].name
     assert [h.rerank_score for h in hits if worst in h.chunk.text] == pytest.approx([0.1])
+
+
+def test_the_page_that_a_question_names_is_found_in_a_single_document(
+    workspace: Workspace, make_pdf: MakePdf
+):
+    pages = [["Pumps are green."], ["The bar starts at noon."], ["A picture."]]
+    deck = make_pdf("deck.pdf", pages).read_bytes()
+    workspace.add_files([Upload("deck.pdf", deck)]).wait(60)
+    question = "When does the bar start in the picture on page 3?"
+    assert [h.chunk.page for h in workspace.search(question).hits[:2]] == [3, 2]
+    workspace.add_files([Upload("other.md", b"Pumps.")]).wait(60)
+    assert workspace.search(question).hits[0].chunk.page == 2  # of which document, nobody knows
 
 
 def test_documents_that_are_compared_take_turns(workspace: Workspace):
