@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 
 from rag import prompt
+from rag.fuse import fuse
 from rag.llm import Message
-from rag.retrieve import fuse
 from rag.settings import Expand
 from rag.types import Hit, Search
 

@@ -5,8 +5,9 @@ from pathlib import Path, PurePath
 
 import pytest
 
+from rag.fuse import fuse
 from rag.ingest import Upload
-from rag.retrieve import RERANKED, Retriever, fuse, searched_text
+from rag.retrieve import RERANKED, Retriever, searched_text
 from rag.types import Hit
 from rag.workspace import Workspace
 from tests.conftest import MakePdf
