@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from near_misses import near_miss
 from tables import table_groups
 
 from rag.embed import Embedder, SentenceTransformerEmbedder
@@ -28,7 +29,7 @@ from rag.embed import Embedder, SentenceTransformerEmbedder
 Record = dict[str, Any]
 
 SEED = 20261130
-TABLES = 3_000
+TABLES = 4_000
 MOST_GROUPS = {
     "nq_partial": 4_900, "squad_dev_rest": 6_500, "squadshifts_newwiki": 5_000, "piaf": 3_800,
     "selqa": 2_400, "covidqa": 1_400, "boolq_part": 1_800, "hotpotqa_500": 1_000, "cuad": 2_200,
@@ -42,9 +43,16 @@ HELD_OUT = 0.03
 """Share of the passages whose questions are kept for calibration, never trained on."""
 SHORT_WORDS, LONG_WORDS = 85, 165
 """Windows of passages: most are short for speed, the rest as long as the app's chunks."""
-LONG_SHARE = 0.3
-SENTENCE_SHARE = 0.3
+LONG_SHARE = 0.35
+WHOLE = ("squad_dev_rest", "cuad")
+"""Sources with unanswerable questions: all their passages are long, so that where a window was
+cut does not tell which questions have an answer."""
+SENTENCE_SHARE = 0.6
 """Of the answered records, how many also ask for the sentence: the reader scores sentences."""
+NEAR_MISS_SHARE = 0.35
+"""Of the records with a span, how many also ask something that the passage does not answer."""
+WITHOUT_SHARE = 0.3
+"""Of the records with a span, how many have their own passage without the answer as a negative."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Ý\"(\[0-9])")
 
@@ -135,49 +143,77 @@ def _groups(
 ) -> Iterator[Group]:
     digest = hashlib.sha256(record["passage"].encode()).digest()
     held_out = digest[0] / 256 < HELD_OUT
-    words = LONG_WORDS if rng.random() < LONG_SHARE else SHORT_WORDS
+    words = LONG_WORDS if source in WHOLE or rng.random() < LONG_SHARE else SHORT_WORDS
     head = _head(record, rng)
     span = record["answers"][0] if record["answers"] else None
-    gold = head + _window(record["passage"], words, rng, span and span["start"])
+    gold = _window(record["passage"], words, rng, span and span["start"])
+    sentences = _parted(record, rng)
 
     hard = list(near)
     given = [p for p in record["negatives"] if p not in near]
     rng.shuffle(hard)
     rng.shuffle(given)
-    chosen = (hard[:2] + given + hard[2:])[:NEGATIVES]
-    others = [head + _window(p, words, rng, None) for p in chosen]
+    chosen = [_window(p, words, rng, None) for p in (hard[:2] + given + hard[2:])[:NEGATIVES]]
     query = _asked(record, rng)
+
+    def group(query: str, docs: Sequence[str], kind: str = "", *, answers: bool = True) -> Group:
+        labels = [float(answers)] + [0.0] * (len(docs) - 1)
+        name = f"{source}:{kind}" if kind else source
+        return Group(query, [head + " ".join(d.split()) for d in docs], labels, name, held_out)
+
     if not record["answerable"]:
         # The passage looks as if it answered. That is what the probability must learn.
-        yield Group(query, [gold, *others[:1]], [0.0] * len([gold, *others[:1]]), source, held_out)
+        yield group(query, [gold, *chosen[:1]], answers=False)
+        if source in MINED and len(sentences.wrong) > 1:
+            wrong = sentences.wrong[: NEGATIVES + 1]
+            yield group(query, wrong, "sentence near miss", answers=False)
         return
-    if others:
-        yield Group(query, [gold, *others], [1.0] + [0.0] * len(others), source, held_out)
-    if span and source != "cuad" and rng.random() < SENTENCE_SHARE:
-        yield from _sentences(query, record, chosen, head, source, held_out, rng)
+    if span and source in MINED and rng.random() < WITHOUT_SHARE and len(sentences.without) > 2:
+        rest = _window(" ".join(sentences.without), words, rng, None)
+        chosen = [rest, *chosen[: NEGATIVES - 1]]
+    if chosen:
+        yield group(query, [gold, *chosen])
+    if not sentences.right or source not in MINED:
+        return
+    far = [s for p in chosen[:1] for s in _SENTENCE.split(p) if span["text"] not in s]
+    docs = [sentences.right, *sentences.wrong[: NEGATIVES - 1], *far[:1]]
+    if len(docs) > 1 and rng.random() < SENTENCE_SHARE:
+        yield group(query, docs, "sentence")
+    if rng.random() < NEAR_MISS_SHARE:
+        other = rng.choice(record["negatives"] or [record["passage"]])
+        question = near_miss(record["question"], record["passage"], sentences.right, other, rng)
+        if question:
+            yield group(question, [sentences.right, *sentences.wrong[:1]], "near miss sentence",
+                        answers=False)  # fmt: skip
+            yield group(question, [gold], "near miss", answers=False)
 
 
-def _sentences(
-    query: str, record: Record, others: Sequence[str], head: str, source: str, held_out: bool,
-    rng: random.Random,
-) -> Iterator[Group]:  # fmt: skip
-    """The sentence that holds the answer against its neighbours and those of another passage."""
-    span = record["answers"][0]
-    right, wrong, at = "", [], 0
-    for sentence in _SENTENCE.split(record["passage"]):
-        start = record["passage"].index(sentence, at)
-        at = start + len(sentence)
-        if start <= span["start"] < at:
+@dataclass(frozen=True, slots=True)
+class _Sentences:
+    """A passage's: the one with the answer, those without it (shuffled; in their order)."""
+
+    right: str
+    wrong: list[str]
+    without: list[str]
+
+
+def _parted(record: Record, rng: random.Random) -> _Sentences:
+    sentences = _SENTENCE.split(record["passage"])
+    if not record["answers"]:
+        wrong = list(sentences)
+        rng.shuffle(wrong)
+        return _Sentences("", wrong, [])
+    start, texts = record["answers"][0]["start"], [a["text"] for a in record["answers"]]
+    right, at = "", 0
+    for sentence in sentences:
+        begin = record["passage"].index(sentence, at)
+        at = begin + len(sentence)
+        if begin <= start < at:
             right = sentence
-        elif span["text"] not in sentence:
-            wrong.append(sentence)
-    if not right or not wrong:
-        return
+    without = [s for s in sentences if s != right and not any(t in s for t in texts)]
+    wrong = list(without)
     rng.shuffle(wrong)
-    far = [s for p in others[:1] for s in _SENTENCE.split(p) if span["text"] not in s]
-    docs = [right, *wrong[: NEGATIVES - 1], *far[:1]]
-    docs = [head + " ".join(doc.split()) for doc in docs]
-    yield Group(query, docs, [1.0] + [0.0] * (len(docs) - 1), f"{source}:sentence", held_out)
+    return _Sentences(right, wrong, without)
 
 
 def _window(passage: str, words: int, rng: random.Random, start: int | None) -> str:

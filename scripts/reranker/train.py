@@ -1,6 +1,6 @@
 """Fine-tune the bundled embedder's MiniLM into the bundled re-ranker.
 
-    python scripts/reranker/train.py --groups groups.jsonl --out FOLDER [--steps 2000]
+    python scripts/reranker/train.py --groups groups.jsonl --out FOLDER [--steps 2000] [--further]
 
 Needs `datasets` and `accelerate` beside requirements.txt. A run that was interrupted goes on from
 its last checkpoint in FOLDER. The word embeddings are frozen: they stay those of the embedder,
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import torch
 from datasets import Dataset
+from safetensors.torch import load_file
 from sentence_transformers import CrossEncoder
 from sentence_transformers.cross_encoder import CrossEncoderTrainer, CrossEncoderTrainingArguments
 from sentence_transformers.cross_encoder.evaluation import CrossEncoderRerankingEvaluator
@@ -24,12 +25,14 @@ from torch import Tensor, nn
 from transformers.trainer_utils import get_last_checkpoint
 
 from rag.embed import bundled_model
+from rag.rerank import BUNDLED
 
 SEED = 20261130
 MAX_TOKENS = 256
 GROUPS_A_STEP = 16
 PAIRS_AT_ONCE = 16
 LEARNING_RATE = 8e-5
+LEARNING_RATE_FURTHER = 6e-5
 EVALUATED = 300
 
 
@@ -87,6 +90,7 @@ def main() -> None:
     parser.add_argument("--groups", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--further", action="store_true", help="start from the bundled re-ranker")
     options = parser.parse_args()
 
     torch.set_flush_denormal(True)
@@ -100,13 +104,16 @@ def main() -> None:
         model_kwargs={"attn_implementation": "eager"},
         config_kwargs={"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0},
     )
+    if options.further:
+        weights = load_file(BUNDLED / "model.safetensors")
+        model.model.load_state_dict(weights, strict=False)  # the embeddings are the embedder's
     model.model.bert.embeddings.requires_grad_(False)
     train = read_groups(options.groups, held_out=False)[: options.steps * GROUPS_A_STEP]
     arguments = CrossEncoderTrainingArguments(
         output_dir=str(options.out),
         max_steps=options.steps,
         per_device_train_batch_size=GROUPS_A_STEP,
-        learning_rate=LEARNING_RATE,
+        learning_rate=LEARNING_RATE_FURTHER if options.further else LEARNING_RATE,
         lr_scheduler_type="linear",
         warmup_steps=60,
         bf16=True,
