@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 
+from pages.ui.words import narrowed
 from rag.events import (
     Finished,
     Notice,
@@ -224,13 +225,19 @@ def test_a_search_that_the_question_narrowed_says_so_and_can_be_widened(solar):
     document = workspace(solar).documents()[0]
     search = Search("solar", (), documents=(document.id,), implied=True)
     key = shown(solar, Answer("It fell.", (), Receipt("reader", searches=(search,))))
-    assert "Searched only in solar.md, as the question names it." in words(solar)
+    assert "Searched only in solar.md, which the question is about." in words(solar)
     solar.button(key=f"everywhere_{key}").click()
     run(solar)
     history = workspace(solar).history
     asked = history.exchanges(history.chats()[0].id)[-1]
     assert (asked.question, list(asked.documents)) == ("What about solar?", [document.id])
     assert "Only in" not in words(solar)
+
+
+def test_of_many_documents_that_were_searched_a_few_are_named():
+    names = {str(n): f"{n}.pdf" for n in range(6)}
+    search = Search("solar", (), documents=tuple(names), implied=True)
+    assert "0.pdf, 1.pdf, 2.pdf, 3.pdf and 2 more" in narrowed(search, names).replace("\\", "")
 
 
 def test_a_search_that_nobody_narrowed_is_not_explained(solar):

@@ -17,6 +17,9 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$~:])")
 _ADDRESS = re.compile(r"(?:https?|ftp)\\:|\bwww(?=\.)", re.IGNORECASE)
 _JOINER = "\u2060"
 """Has no width. An address with it inside is not turned into a link, which an escape allows."""
+MOST_NAMED = 4
+"""Documents that a narrowed search lists by name."""
+
 _STAGES = {
     "keyword": "by words",
     "embed": "embedding the question",
@@ -163,9 +166,11 @@ def found(search: Search) -> str:
 
 
 def narrowed(search: Search, names: Mapping[str, str]) -> str:
-    """That only the documents were searched that the question names; `names` by document id."""
-    only = ", ".join(names.get(i, "a deleted document") for i in search.documents)
-    return f"Searched only in {plain(only)}, as the question names it."
+    """That only the documents were searched that the question means; `names` by document id."""
+    only = [names.get(i, "a deleted document") for i in search.documents]
+    named, more = ", ".join(only[:MOST_NAMED]), len(only) - MOST_NAMED
+    rest = f" and {more} more" if more > 0 else ""
+    return f"Searched only in {plain(named)}{rest}, which the question is about."
 
 
 def search_time(search: Search) -> str:
