@@ -121,6 +121,16 @@ def test_the_page_that_a_question_names_is_found_in_a_single_document(
     assert workspace.search(question).hits[0].chunk.page == 2  # of which document, nobody knows
 
 
+def test_what_the_best_hits_are_about_is_found_too(workspace: Workspace):
+    texts = {"a.md": "Valves leak.", "b.md": "Ferries sail.", "c.md": "Leak stops with tape."}
+    workspace.add_files([Upload(n, t.encode()) for n, t in texts.items()]).wait(60)
+    found = {h.name: h for h in workspace.search("valves").hits}
+    assert [found[n].dense_rank for n in ("a.md", "c.md", "b.md")] == [1, 2, 3]
+    # The scores are still those of the question itself.
+    assert found["a.md"].dense_score > 0
+    assert found["c.md"].dense_score == pytest.approx(0, abs=0.01)
+
+
 def test_documents_that_are_compared_take_turns(workspace: Workspace):
     long, short = "Net sales of Kestrel rose. " * 300, "Kestrel: net sales fell."
     files = {"kestrel_2023_q1.md": long, "kestrel_2023_q2.md": short, "notes.md": "Net sales."}
