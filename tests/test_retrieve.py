@@ -122,7 +122,7 @@ def test_the_page_that_a_question_names_is_found_in_a_single_document(
 
 
 def test_what_the_best_hits_are_about_is_found_too(workspace: Workspace):
-    texts = {"a.md": "Valves leak.", "b.md": "Ferries sail.", "c.md": "Leak stops with tape."}
+    texts = {"a.md": "Valves leak.", "b.md": "Ferries sail to islands daily.", "c.md": "A leak."}
     workspace.add_files([Upload(n, t.encode()) for n, t in texts.items()]).wait(60)
     found = {h.name: h for h in workspace.search("valves").hits}
     assert [found[n].dense_rank for n in ("a.md", "c.md", "b.md")] == [1, 2, 3]
