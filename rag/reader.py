@@ -21,8 +21,10 @@ from rag.rerank import Reranker
 from rag.retrieve import Searcher, searched_text
 from rag.stop_words import content_words, spoken
 from rag.support import (
+    MOST_CHOSEN,
     THRESHOLD,
     choose,
+    compare,
     coverage,
     relevance,
     specifics,
@@ -30,7 +32,7 @@ from rag.support import (
     word_weights,
 )
 from rag.types import Answer, Citation, Document, Hit, Page, Receipt, Rejection, Search, Turn
-from rag.wording import markdown, marked, refusal
+from rag.wording import markdown, marked, plain, refusal
 
 MOST_HITS = 8
 """Passages that are read."""
@@ -102,7 +104,10 @@ class Reader:
                 rejections.append(outcome)
                 continue
             citations.append(outcome)
-            piece = ("\n\n" if text else "") + marked(markdown(group), len(citations))
+            said = marked(markdown(group), len(citations))
+            if _compares(search):
+                said = f"**{plain(outcome.name)}**\n\n{said}"
+            piece = ("\n\n" if text else "") + said
             text += piece
             yield TextDelta(piece)
         refused = not citations
@@ -139,7 +144,10 @@ class Reader:
         best = found[scores.index(max(scores))]
         if _support(query, max(cosines), best, everything) < THRESHOLD:
             return []
-        picked = choose(scores, vectors, [candidate.place for candidate in found])
+        if _compares(search):
+            picked = compare(scores, [c.document.id for c in found], search.documents)
+        else:
+            picked = choose(scores, vectors, [candidate.place for candidate in found])
         return _runs([found[i] for i in picked])
 
     def _chances(
@@ -177,6 +185,11 @@ def standalone(question: str, history: Sequence[Turn]) -> str:
             break
         query = f"{turn.question.strip()} {query}"
     return query
+
+
+def _compares(search: Search) -> bool:
+    """Whether the question is about several documents, few enough to quote each."""
+    return search.implied and 1 < len(search.documents) <= MOST_CHOSEN
 
 
 def _shares(query: str, found: Sequence[Candidate]) -> list[tuple[float, float, int]]:

@@ -88,6 +88,20 @@ def choose(scores: Sequence[float], vectors: np.ndarray, pages: Sequence[Hashabl
     return chosen
 
 
+def compare(scores: Sequence[float], documents: Sequence[str], asked: Sequence[str]) -> list[int]:
+    """Indexes of the best sentence of each document that was asked about, in that order.
+
+    `documents` are those of the sentences. One that does not come near the best of all is left
+    out: its document says nothing of the matter.
+    """
+    enough = SAME_PAGE * max(scores)
+    best: dict[str, int] = {}
+    for index in sorted(range(len(scores)), key=lambda i: -scores[i]):
+        if scores[index] >= enough:
+            best.setdefault(documents[index], index)
+    return [best[document] for document in asked if document in best]
+
+
 def specifics(text: str, language: str) -> frozenset[str]:
     """The stems of numbers, codes and names: an answer that lacks one is about something else.
 

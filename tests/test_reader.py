@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from rag.events import Finished, SearchFinished, SearchStarted, TextDelta
 from rag.keyword import tokens
 from rag.reader import Reader, standalone
 from rag.stop_words import content_words, spoken
-from rag.support import choose, coverage, specifics, support, word_weights
+from rag.support import choose, compare, coverage, specifics, support, word_weights
 from rag.types import Chunk, Document, Heading, Hit, Page, Search, Turn
 from rag.wording import marked, plain
 from tests.fakes import WordEmbedder
@@ -397,3 +398,33 @@ def test_repetitions_are_not_chosen_and_other_pages_must_be_closer():
 
 def test_at_most_four_sentences_are_chosen():
     assert len(choose([1.0] * 6, np.eye(6, dtype=np.float32), ["a"] * 6)) == 4
+
+
+def test_of_documents_that_are_compared_each_that_says_something_is_quoted():
+    documents = ["b", "a", "a", "c"]
+    assert compare([0.9, 0.7, 0.8, 0.2], documents, ("a", "b", "c", "d")) == [2, 0]
+
+
+class Comparing(Shelf):
+    """As a search answers that was narrowed to the documents which the question compares."""
+
+    def search(self, query: str, documents: Sequence[str] = (), top_k: int | None = None) -> Search:
+        found = super().search(query, documents, top_k)
+        return replace(found, documents=("new", "old", "other"), implied=True)
+
+
+def test_what_is_compared_is_quoted_from_each_document_under_its_name():
+    pages = [
+        Page("old", 1, "", "Net sales rose by 3 percent. The canteen is open."),
+        Page("new", 1, "", "Net sales fell by 8 percent. Net sales matter."),
+        Page("other", 1, "", "Geese fly south."),
+    ]
+    told = answer(Comparing(*pages), "By how many percent did net sales rise or fall?")
+    assert told.text == (
+        "**new.pdf**\n\nNet sales fell by 8 percent [1].\n\n"
+        "**old.pdf**\n\nNet sales rose by 3 percent [2]."
+    )
+    assert [(c.name, c.quote) for c in told.citations] == [
+        ("new.pdf", "Net sales fell by 8 percent."),
+        ("old.pdf", "Net sales rose by 3 percent."),
+    ]
