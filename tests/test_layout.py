@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pymupdf
+
 from rag.parse.pdf import open_pdf
 from tests.conftest import MakePdf
 
@@ -145,4 +147,17 @@ def test_a_wide_table_between_columns_keeps_its_rows(make_pdf: MakePdf):
         assert f"| {' | '.join(row)} |" in found
     assert in_order(
         found, "the left column.", "The right", "Site", "then The left", "then The right"
+    )
+
+
+def test_a_sign_that_is_drawn_in_a_gap_of_a_line_is_read_there(make_pdf: MakePdf):
+    lines = [
+        (72, 100, "Sales of the iMac   , the smallest of all,"),
+        (72, 114, "fell in the third quarter of the year."),
+    ]
+    gap = 72 + pymupdf.get_text_length("Sales of the iMac", fontsize=11)
+    sign = (gap + 0.5, 97, "®", 7)
+    found = " ".join(text(make_pdf("a.pdf", [[*lines, sign]])).split())
+    assert found == (
+        "Sales of the iMac ® , the smallest of all, fell in the third quarter of the year."
     )

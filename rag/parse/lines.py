@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _CORE = 0.2
 """Share of a line's height, at its top and bottom, that may overlap with its neighbours."""
@@ -203,7 +203,9 @@ def fused(lines: Sequence[Line]) -> list[Line]:
         row.sort(key=lambda n: n.x0)
         last = row[0]
         for line in row[1:]:
-            if _continues(last, line):
+            if _fills_a_gap(last, line):
+                last = _filled(last, line)
+            elif _continues(last, line):
                 last = _together(last, line)
             else:
                 whole.append(last)
@@ -229,6 +231,28 @@ def _continues(left: Line, right: Line) -> bool:
         return False
     amounts = _DIGIT.search(left.words[-1].text) and right.words[0].text[:1] in "0123456789($€£¥-−"
     return gap < (_DRAWN_GAP if follows and not amounts else _WORD_GAP) * height
+
+
+def _fills_a_gap(around: Line, line: Line) -> bool:
+    """Whether a line is a piece of another that was drawn by itself, as raised signs are."""
+    if around.table or line.table or around.rtl or len(line.words) > 1:
+        return False
+    slack = _WORD_GAP * line.height
+    inside = around.x0 < line.x0 and line.x1 < around.x1
+    return inside and not any(
+        min(word.x1, line.x1) - max(word.x0, line.x0) > slack for word in _across(around)
+    )
+
+
+def _across(line: Line) -> list[Glyphs]:
+    """Its words in the frame in which it runs from left to right."""
+    boxes = [framed((w.x0, w.y0, w.x1, w.y1), line.turn) for w in line.words]
+    return [Glyphs(w.text, *box) for w, box in zip(line.words, boxes, strict=True)]
+
+
+def _filled(around: Line, line: Line) -> Line:
+    at = sum(word.x0 < line.x0 for word in _across(around))
+    return replace(around, words=[*around.words[:at], *line.words, *around.words[at:]])
 
 
 def _together(left: Line, right: Line) -> Line:
