@@ -106,7 +106,7 @@ class Reader:
             citations.append(outcome)
             said = marked(markdown(group), len(citations))
             if _compares(search):
-                said = f"**{plain(outcome.name)}**\n\n{said}"
+                said = f"**{plain(outcome.name)}**:\n\n{said}"
             piece = ("\n\n" if text else "") + said
             text += piece
             yield TextDelta(piece)

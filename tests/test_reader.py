@@ -421,8 +421,8 @@ def test_what_is_compared_is_quoted_from_each_document_under_its_name():
     ]
     told = answer(Comparing(*pages), "By how many percent did net sales rise or fall?")
     assert told.text == (
-        "**new.pdf**\n\nNet sales fell by 8 percent [1].\n\n"
-        "**old.pdf**\n\nNet sales rose by 3 percent [2]."
+        "**new.pdf**:\n\nNet sales fell by 8 percent [1].\n\n"
+        "**old.pdf**:\n\nNet sales rose by 3 percent [2]."
     )
     assert [(c.name, c.quote) for c in told.citations] == [
         ("new.pdf", "Net sales fell by 8 percent."),
