@@ -26,9 +26,11 @@ Refused are 11 of 11 off-topic questions, 12 of 20 that were written to look ans
 """
 
 MOST_CHOSEN = 4
-SAME_PAGE = 0.65
+SAME_PAGE = 0.75
 OTHER_PAGE = 0.9
-"""Shares of the best score that a further sentence must reach."""
+COMPARED = 0.65
+"""Shares of the best score that a further sentence must reach; of a document that is compared, its
+best one."""
 SAME_SAID = 0.9
 """Cosine from which two sentences say the same."""
 
@@ -94,7 +96,7 @@ def compare(scores: Sequence[float], documents: Sequence[str], asked: Sequence[s
     `documents` are those of the sentences. One that does not come near the best of all is left
     out: its document says nothing of the matter.
     """
-    enough = SAME_PAGE * max(scores)
+    enough = COMPARED * max(scores)
     best: dict[str, int] = {}
     for index in sorted(range(len(scores)), key=lambda i: -scores[i]):
         if scores[index] >= enough:
