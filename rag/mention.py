@@ -121,23 +121,19 @@ def meant(
         for d in documents
     }
     # The most of the names: of two companies each has its own, and both are meant.
-    about = [
-        d for d in documents if shared[d.id] and not any(shared[d.id] < o for o in shared.values())
-    ]
+    kinds = set(shared.values())
+    most = {kind for kind in kinds if kind and not any(kind < other for other in kinds)}
+    about = [d for d in documents if shared[d.id] in most]
     periods = {d.id: period(PurePath(d.name).stem) for d in about}
     if latest:
-        ends: dict[frozenset[str], tuple[int, int]] = {}
+        newest: dict[frozenset[str], tuple[int, int]] = {}
         for d in about:
-            ends[shared[d.id]] = max(ends.get(shared[d.id], (1, 0)), periods[d.id].end)
-        chosen = [d for d in about if periods[d.id].end == ends[shared[d.id]]]
+            newest[shared[d.id]] = max(newest.get(shared[d.id], (1, 0)), periods[d.id].end)
+        chosen = [d for d in about if periods[d.id].end == newest[shared[d.id]]]
     elif all_along:
         chosen = [d for d in about if periods[d.id].years]
     else:
-        in_years = [d for d in about if not asked.years or periods[d.id].years & asked.years]
-        exact = [d for d in in_years if asked.quarter in (None, periods[d.id].quarter)]
-        # A yearly report covers its quarters.
-        yearly = [d for d in in_years if asked.years and periods[d.id].quarter is None]
-        chosen = exact or yearly
+        chosen = _of_period(asked, about, periods)
     if len(chosen) == len(documents) and not all_along:
         return []
     apart: dict[object, list[str]] = {}
@@ -145,6 +141,16 @@ def meant(
         # The report of a year also holds the year before, so two years alone are not set apart.
         apart.setdefault((shared[d.id], periods[d.id] if all_along else None), []).append(d.id)
     return list(apart.values())
+
+
+def _of_period(
+    asked: Period, about: Sequence[Document], periods: Mapping[str, Period]
+) -> list[Document]:
+    """Those of the years and the quarter; if none is of the quarter, the reports of the year."""
+    in_years = [d for d in about if not asked.years or periods[d.id].years & asked.years]
+    exact = [d for d in in_years if asked.quarter in (None, periods[d.id].quarter)]
+    yearly = [d for d in in_years if asked.years and periods[d.id].quarter is None]
+    return exact or yearly
 
 
 @lru_cache(maxsize=10_000)
