@@ -10,7 +10,7 @@ import copy
 import hashlib
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -46,7 +46,8 @@ E5_PROMPTS = {"query": "query: ", "document": "passage: "}
 """What the E5 models were trained with (Wang et al., 2022, "Text Embeddings by Weakly-Supervised
 Contrastive Pre-training"); their model folders do not say it."""
 
-_E5 = re.compile(r"(?:^|[-_/])e5(?:[-_]|$)", re.IGNORECASE)
+_E5 = re.compile(r"(?:^|[-_])e5(?:[-_]|$)", re.IGNORECASE)
+"""In the model's own name; a folder above it may be called anything."""
 
 
 class SentenceTransformerEmbedder:
@@ -67,7 +68,7 @@ class SentenceTransformerEmbedder:
             self._model = SentenceTransformer(
                 source, device="cpu", model_kwargs={"dtype": native_dtype()}
             )
-            if _E5.search(name) and not any(self._model.prompts.values()):
+            if _E5.search(PurePath(name).name) and not any(self._model.prompts.values()):
                 self._model.prompts = dict(E5_PROMPTS)
         except Exception as error:  # every loader below raises kinds of its own
             raise ModelError(
