@@ -60,7 +60,7 @@ def test_an_e5_model_gets_the_prefixes_it_was_trained_with(
 ):
     import torch
 
-    # In half precision the same text may differ by a hundredth from one run to the next.
+    # Without half precision, whatever differs is what the texts begin with.
     monkeypatch.setattr("rag.embed.native_dtype", lambda: torch.float32)
     embedder = SentenceTransformerEmbedder(str(tiny))
     plain = tmp_path / "plain"
