@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rag.catalog import Catalog
@@ -28,6 +28,18 @@ _LOOK_S = 0.2
 _TIMEOUT_S = 600.0
 """For one page. It takes 5 s of a processor, but all others may have that first."""
 _SAMPLE_CHARACTERS = 20_000
+
+
+@dataclass(slots=True)
+class _Run:
+    """One turn of a document, until it is over. Asked for again, the document gets a new one, so
+    that what the thread still had to say of the old one cannot end it."""
+
+    repair: Repair
+
+    @property
+    def over(self) -> bool:
+        return self.repair.over
 
 
 class OcrLane:
@@ -54,7 +66,7 @@ class OcrLane:
         self._chunk_tokens = chunk_tokens
         self._chunk_overlap = chunk_overlap
         self._worker = ParseWorker(_TIMEOUT_S, background=True)
-        self._repairs: dict[str, Repair] = {}
+        self._runs: dict[str, _Run] = {}
         self._changed = threading.Condition()
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -62,7 +74,7 @@ class OcrLane:
     @property
     def repairs(self) -> tuple[Repair, ...]:
         with self._changed:
-            return tuple(self._repairs.values())
+            return tuple(run.repair for run in self._runs.values())
 
     def add(self, document_id: str) -> None:
         """The pages of this document that are due; nothing happens when there are none."""
@@ -72,11 +84,11 @@ class OcrLane:
             if not due:
                 return
             with self._changed:
-                known = self._repairs.pop(document_id, None)
+                known = self._runs.pop(document_id, None)
                 if known is not None and not known.over:
-                    self._repairs[document_id] = known
+                    self._runs[document_id] = known
                     return
-                self._repairs[document_id] = Repair(document_id, name, "waiting", 0, due)
+                self._runs[document_id] = _Run(Repair(document_id, name, "waiting", 0, due))
                 self._changed.notify_all()
                 if self._thread is None and not self._closing:
                     self._thread = threading.Thread(target=self._run, name="ocr", daemon=True)
@@ -84,8 +96,8 @@ class OcrLane:
 
     def cancel(self, document_id: str) -> None:
         """Its remaining pages are left as they are, until `again`."""
-        self._catalog.mark_repairs(document_id, ("due",), "declined")
         self.drop(document_id)
+        self._catalog.mark_repairs(document_id, ("due",), "declined")
         with suppress(NotFound):  # deleted meanwhile: nothing is left to be said of it
             self._settle(document_id)
 
@@ -96,15 +108,16 @@ class OcrLane:
 
     def drop(self, document_id: str) -> None:
         """Stop working on a document, because it is gone."""
-        repair = self._repairs.get(document_id)
-        if repair is not None and not repair.over:
-            self._update(document_id, state="cancelled")
+        with self._changed:
+            run = self._runs.get(document_id)
+        if run is not None:
+            self._update(run, state="cancelled")
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """True when nothing is left to do."""
         with self._changed:
             return self._changed.wait_for(
-                lambda: all(r.over for r in self._repairs.values()), timeout_s
+                lambda: all(run.over for run in self._runs.values()), timeout_s
             )
 
     def close(self) -> None:
@@ -116,62 +129,63 @@ class OcrLane:
         self._worker.close()
 
     def _run(self) -> None:
-        while (document_id := self._next()) is not None:
+        while (run := self._next()) is not None:
             try:
-                self._read(document_id)
+                self._read(run)
             except Exception as error:  # disk full, a model that cannot be loaded
-                self._update(document_id, state="failed", message=str(error))
+                self._update(run, state="failed", message=str(error))
 
-    def _next(self) -> str | None:
+    def _next(self) -> _Run | None:
         with self._changed:
             while not self._closing:
-                for repair in self._repairs.values():
-                    if repair.state == "waiting":
-                        return repair.document_id
+                for run in self._runs.values():
+                    if run.repair.state == "waiting":
+                        return run
                 self._worker.close()  # the models hold a gigabyte
                 self._changed.wait()
         return None
 
-    def _read(self, document_id: str) -> None:
+    def _read(self, run: _Run) -> None:
+        document_id = run.repair.document_id
         failures = 0
         message = ""
         for number in self._catalog.report(document_id).repairs.get("due", ()):
-            if not self._turn(document_id):
+            if not self._turn(run):
                 return
             found = False
             try:
-                found = self._read_page(document_id, number)
+                found = self._read_page(run, number)
             except (Cancelled, NotFound):
-                self.drop(document_id)
+                self._update(run, state="cancelled")
                 return
             except FileError as error:  # of this page only
                 self._catalog.mark_repairs(document_id, ("due",), "failed", number)
                 failures += 1
                 message = str(error)
-            self._advance(document_id, found)
+            self._advance(run, found)
         try:
             self._settle(document_id)
         except NotFound:  # it was deleted before its pages were asked for, or after the last
-            self.drop(document_id)
+            self._update(run, state="cancelled")
             return
-        repair = self._repairs[document_id]
-        failed = failures == repair.pages_total
-        self._update(document_id, state="failed" if failed else "done", message=message)
+        failed = failures == run.repair.pages_total
+        self._update(run, state="failed" if failed else "done", message=message)
 
-    def _turn(self, document_id: str) -> bool:
+    def _turn(self, run: _Run) -> bool:
         """Waits while files are being indexed; False when this document is to be left."""
-        while not self._is_stopped(document_id):
+        while not self._is_stopped(run):
             if self._may_work.wait(_LOOK_S):
-                self._update(document_id, state="running")
-                return not self._is_stopped(document_id)
-            self._update(document_id, state="waiting")
+                self._update(run, state="running")
+                return not self._is_stopped(run)
+            self._update(run, state="waiting")
         return False
 
-    def _is_stopped(self, document_id: str) -> bool:
-        return self._closing or self._repairs[document_id].over
+    def _is_stopped(self, run: _Run) -> bool:
+        return self._closing or run.over
 
-    def _read_page(self, document_id: str, number: int) -> bool:
+    def _read_page(self, run: _Run, number: int) -> bool:
         """Whether words were found, and the page was replaced."""
+        document_id = run.repair.document_id
         document = self._catalog.document(document_id)
         old = self._catalog.page(document_id, number)
         parsed = self._worker.read_page(
@@ -180,7 +194,7 @@ class OcrLane:
             document_id,
             number,
             self._language,
-            lambda: self._is_stopped(document_id),
+            lambda: self._is_stopped(run),
         )
         parsed = replace(parsed, page=replace(parsed.page, label=old.label))
         if not is_better(parsed.page, old):
@@ -218,18 +232,15 @@ class OcrLane:
         with self._engines().retriever.changing():  # words are stemmed by it
             self._catalog.settle(document_id, language, warnings)
 
-    def _advance(self, document_id: str, found: bool) -> None:
-        repair = self._repairs[document_id]
-        self._update(
-            document_id, pages_done=repair.pages_done + 1, pages_read=repair.pages_read + found
-        )
+    def _advance(self, run: _Run, found: bool) -> None:
+        repair = run.repair
+        self._update(run, pages_done=repair.pages_done + 1, pages_read=repair.pages_read + found)
 
-    def _update(self, document_id: str, **changes: object) -> None:
-        """A repair that is over stays so."""
+    def _update(self, run: _Run, **changes: object) -> None:
+        """A run that is over stays so."""
         with self._changed:
-            repair = self._repairs[document_id]
-            if not repair.over:
-                self._repairs[document_id] = replace(repair, **changes)  # type: ignore[arg-type]
+            if not run.over:
+                run.repair = replace(run.repair, **changes)  # type: ignore[arg-type]
                 self._changed.notify_all()
 
 

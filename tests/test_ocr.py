@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.errors import FileError, SettingsError
+from rag.errors import Cancelled, FileError, SettingsError
 from rag.ingest import Upload
 from rag.job import Repair
 from rag.ocr_lane import is_better
@@ -138,6 +138,31 @@ def test_files_go_before_pages_and_a_cancelled_document_can_be_taken_up_again(
     assert library.report(document.id).kinds == {"ocr": (1,)}
 
 
+def test_what_is_left_of_a_cancelled_turn_does_not_end_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, library: Workspace, tmp_path: Path
+):
+    begun, stop = threading.Event(), threading.Event()
+
+    class Slow(QuickWorker):
+        def read_page(self, *asked, **more):
+            if begun.is_set():
+                return super().read_page(*asked, **more)
+            begun.set()
+            assert stop.wait(60)
+            raise Cancelled("stopped")
+
+    monkeypatch.setattr(library._ocr, "_worker", Slow(1, background=True))
+    assert library.add_files([Upload("scan.pdf", scan(tmp_path / "scan.pdf", [LINES]))]).wait(60)
+    document = library.catalog.find("scan.pdf")
+    assert begun.wait(60)
+    library.cancel_repair(document.id)
+    library.repair_again(document.id)
+    stop.set()
+    assert library.wait_for_repairs(60)
+    assert [r.state for r in library.repairs] == ["done"]
+    assert library.report(document.id).kinds == {"ocr": (1,)}
+
+
 def test_a_bad_layer_is_replaced_with_its_passages_and_vectors(
     quick: None, library: Workspace, tmp_path: Path
 ):
@@ -170,7 +195,7 @@ def test_a_document_deleted_before_its_turn_was_not_read(library: Workspace, tmp
     assert library.add_files([Upload("scan.pdf", path)]).wait(60)
     (repair,) = library.repairs
     library.catalog.delete(repair.document_id)
-    lane._read(repair.document_id)
+    lane._read(lane._runs[repair.document_id])
     assert [r.state for r in library.repairs] == ["cancelled"]
 
 
