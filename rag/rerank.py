@@ -95,6 +95,8 @@ def _bundled() -> CrossEncoder:
     from sentence_transformers import CrossEncoder
     from torch import nn
 
+    from rag.first_token import compute_first_token_only
+
     with _quiet("transformers", "sentence_transformers"):  # the embedder has no classifier yet
         model: CrossEncoder = CrossEncoder(
             str(bundled_model()),
@@ -115,6 +117,7 @@ def _bundled() -> CrossEncoder:
             f"The bundled re-ranker's weights do not fit ({[*lacking, *unexpected][:3]}). "
             "Install Footnote again, or set FOOTNOTE_RERANKER=off."
         )
+    compute_first_token_only(network)
     return model
 
 
