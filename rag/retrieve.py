@@ -88,6 +88,16 @@ class _Words:
     """The words of a document's name and opening, by its id."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, as the searches need it."""
+
+    terms: Sequence[str]
+    vector: np.ndarray
+    pages: Sequence[str]
+    """Numbers or labels of those that it names."""
+
+
 class Retriever:
     """Holds the BM25 indexes, which it rebuilds on the first search after `invalidate`."""
 
@@ -159,22 +169,23 @@ class Retriever:
 
         clock = time.perf_counter()
         words = self._indexes()
-        asked = [] if documents else self._implied(query, words)
-        documents = documents or [i for together in asked for i in together]
+        implied = [] if documents else self._implied(query, words)
+        documents = documents or [i for together in implied for i in together]
+        terms = self._terms(query)
         clock = _lap(seconds, "keyword", clock)
-        vector = self._embedder.embed_query(query)
+        question = _Asked(terms, self._embedder.embed_query(query), asked_pages(query))
         clock = _lap(seconds, "embed", clock)
 
         # What is asked of several documents is looked for in each, and taken from each in turn.
-        scopes = asked if 1 < len(asked) <= MOST_APART else [documents]
-        found = [self._found(words, query, vector, scope, depth, seconds) for scope in scopes]
+        scopes = implied if 1 < len(implied) <= MOST_APART else [documents]
+        found = [self._found(words, question, scope, depth, seconds) for scope in scopes]
         if self.reranker is not None and self.reranker.reads(query):
             clock = time.perf_counter()
             count = RERANKED // len(found)
             found = [_reranked(self.reranker, query, hits, count) for hits in found]
             _lap(seconds, "rerank", clock)
         hits = [hit for turn in zip_longest(*found) for hit in turn if hit is not None]
-        return Search(query, tuple(hits), seconds, tuple(documents), bool(asked))
+        return Search(query, tuple(hits), seconds, tuple(documents), bool(implied))
 
     @staticmethod
     def _implied(query: str, words: _Words) -> list[list[str]]:
@@ -187,31 +198,30 @@ class Retriever:
     def _found(
         self,
         words: _Words,
-        query: str,
-        vector: np.ndarray,
+        question: _Asked,
         documents: Sequence[str],
         depth: int,
         seconds: dict[str, float],
     ) -> list[Hit]:
         """The fused hits in these documents; `seconds` of the stages are added to."""
         clock = time.perf_counter()
-        terms = self._terms(query)
-        keyword = words.chunks.search(terms, depth, documents)
-        pages = words.pages.search(terms, depth, documents)
-        fitting = words.openings.search(terms, len(words.openings), documents)
+        keyword = words.chunks.search(question.terms, depth, documents)
+        pages = words.pages.search(question.terms, depth, documents)
+        fitting = words.openings.search(question.terms, len(words.openings), documents)
         clock = _lap(seconds, "keyword", clock)
-        dense = self._store.search(vector, depth, documents)
+        dense = self._store.search(question.vector, depth, documents)
         clock = _lap(seconds, "dense", clock)
         scope = list(documents or words.documents)
         asked = [
             chunk_id
-            for page in (asked_pages(query) if len(scope) == 1 else ())
+            for page in (question.pages if len(scope) == 1 else ())
             for chunk_id in self._catalog.chunks_on(scope[0], page)
         ]
         found = Rankings(keyword, dense, pages, fitting, asked)
         hits = fused_hits(self._catalog, words.documents, found)
         clock = _lap(seconds, "fuse", clock)
-        found = replace(found, dense=self._fed_back(vector, hits[:FEEDBACK], depth, documents))
+        nearer = self._fed_back(question.vector, hits[:FEEDBACK], depth, documents)
+        found = replace(found, dense=nearer)
         clock = _lap(seconds, "dense", clock)
         hits = fused_hits(self._catalog, words.documents, found)
         _lap(seconds, "fuse", clock)
