@@ -7,8 +7,8 @@ lets one process in, so one lock guards every call.
 from __future__ import annotations
 
 import threading
-import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class VectorStore:
 
         self._models = models
         self._lock = threading.RLock()
+        self._embedded = isinstance(place, Path)
+        self._chunks: dict[str, set[str]] | None = None
         self._collection = f"chunks-{fingerprint}"
         try:
             if isinstance(place, Path):
@@ -70,13 +72,16 @@ class VectorStore:
             self._models.PointStruct(id=i, vector=v.tolist(), payload={"document_id": document_id})
             for i, v in zip(ids, vectors, strict=True)
         ]
-        with self._lock:
+        with self._writing() as chunks:
             self._client.upsert(self._collection, points, wait=True)
+            chunks.setdefault(document_id, set()).update(ids)
 
     def search(
         self, vector: np.ndarray, limit: int, documents: Sequence[str] = ()
     ) -> list[tuple[str, float]]:
         """(chunk id, cosine), best first; `documents` are ids, empty means all."""
+        if documents and self._embedded:
+            return self._search_each(vector, limit, documents)
         with self._lock:
             found = self._client.query_points(
                 self._collection,
@@ -86,6 +91,34 @@ class VectorStore:
                 with_payload=False,
             )
         return [(str(point.id), float(point.score)) for point in found.points]
+
+    def _search_each(
+        self, vector: np.ndarray, limit: int, documents: Sequence[str]
+    ) -> list[tuple[str, float]]:
+        """The same as by a filter, which embedded Qdrant tries on every point of the collection:
+        among 7,000 chunks 127 ms for a document of 350, instead of 8."""
+        with self._lock:
+            if self._chunks is None:
+                self._chunks = self.by_document()
+            known = self._chunks
+            vectors = self.vectors(sorted(i for d in documents for i in known.get(d, ())))
+        if not vectors:
+            return []
+        ids = list(vectors)
+        cosines = np.stack([vectors[i] for i in ids]) @ (vector / np.linalg.norm(vector))
+        return [(ids[i], float(cosines[i])) for i in np.argsort(-cosines, kind="stable")[:limit]]
+
+    @contextmanager
+    def _writing(self) -> Iterator[dict[str, set[str]]]:
+        """Gives which chunks each document has, to be changed along with the collection; after a
+        write that failed they are read anew."""
+        with self._lock:
+            chunks, self._chunks = self._chunks, None
+            if chunks is None:
+                yield {}
+                return
+            yield chunks
+            self._chunks = chunks
 
     def count(self) -> int:
         with self._lock:
@@ -115,20 +148,24 @@ class VectorStore:
     def delete(self, document_ids: Iterable[str]) -> None:
         wanted = list(document_ids)
         if wanted:
-            with self._lock:
+            with self._writing() as chunks:
                 self._client.delete(
                     self._collection,
                     self._models.FilterSelector(filter=self._of(wanted)),
                     wait=True,
                 )
+                for document_id in wanted:
+                    chunks.pop(document_id, None)
 
     def delete_chunks(self, ids: Iterable[str]) -> None:
-        wanted: list[int | str | uuid.UUID] = list(ids)
+        wanted = list(ids)
         if wanted:
-            with self._lock:
+            with self._writing() as chunks:
                 self._client.delete(
-                    self._collection, self._models.PointIdsList(points=wanted), wait=True
+                    self._collection, self._models.PointIdsList(points=list(wanted)), wait=True
                 )
+                for of_document in chunks.values():
+                    of_document.difference_update(wanted)
 
     def drop_others(self) -> None:
         """Delete the collections of other embedders."""

@@ -10,7 +10,7 @@ import pytest
 from rag.errors import DataFolderError
 from rag.store import VectorStore
 
-A, B, C = (f"00000000-0000-0000-0000-00000000000{i}" for i in range(3))
+A, B, C, D = (f"00000000-0000-0000-0000-00000000000{i}" for i in range(4))
 
 
 @pytest.fixture
@@ -30,6 +30,44 @@ def test_the_nearest_vector_comes_first_with_its_cosine(store: VectorStore):
 
 def test_a_filter_keeps_the_named_documents(store: VectorStore):
     assert [i for i, _ in store.search(np.ones(3, dtype=np.float32), 5, ["doc2"])] == [C]
+
+
+def test_within_documents_the_cosines_are_the_same_whatever_the_querys_length(store: VectorStore):
+    query = np.array([3, 4, 0], dtype=np.float32)
+    everywhere = dict(store.search(query, 5))
+    within = store.search(query, 5, ["doc1", "gone"])
+    assert [i for i, _ in within] == [B, A]
+    assert dict(within) == pytest.approx({i: everywhere[i] for i in (A, B)}, abs=1e-5)
+    assert store.search(query, 1, ["doc1"])[0][0] == B
+    assert store.search(query, 5, ["gone"]) == []
+
+
+def test_a_filter_knows_what_was_written_and_deleted_since(store: VectorStore):
+    def within(*documents: str) -> set[str]:
+        return {i for i, _ in store.search(np.ones(3, dtype=np.float32), 5, documents)}
+
+    assert within("doc1") == {A, B}
+    store.upsert("doc3", [D], np.ones((1, 3), dtype=np.float32))
+    store.delete_chunks([A])
+    assert within("doc1", "doc3") == {B, D}
+    store.delete(["doc1"])
+    assert within("doc1", "doc2", "doc3") == {C, D}
+
+
+def test_a_filter_is_right_after_a_write_that_failed_half_way(
+    store: VectorStore, monkeypatch: pytest.MonkeyPatch
+):
+    def half(*written: object, **more: object) -> None:
+        write(*written, **more)
+        raise OSError("disk full")
+
+    query = np.ones(3, dtype=np.float32)
+    assert store.search(query, 5, ["doc3"]) == []
+    write = store._client.upsert
+    monkeypatch.setattr(store._client, "upsert", half)
+    with pytest.raises(OSError, match="disk full"):
+        store.upsert("doc3", [D], np.ones((1, 3), dtype=np.float32))
+    assert [i for i, _ in store.search(query, 5, ["doc3"])] == [D]
 
 
 def test_writing_again_replaces(store: VectorStore):
