@@ -65,6 +65,8 @@ def parted_years(text: str) -> str:
 class Scorer(Protocol):
     def get_scores(self, query: Sequence[str]) -> np.ndarray: ...
 
+    def get_batch_scores(self, query: Sequence[str], doc_ids: Sequence[int]) -> list[float]: ...
+
 
 class KeywordIndex:
     """BM25 over chunks, immutable: build a new one when the chunks change.
@@ -76,13 +78,12 @@ class KeywordIndex:
     def __init__(self, entries: Iterable[tuple[str, str, Sequence[str]]]) -> None:
         """`entries`: (chunk id, document id, tokens)."""
         self._ids: list[str] = []
-        documents: list[str] = []
+        self._places: dict[str, list[int]] = {}
         corpus: list[Sequence[str]] = []
-        for chunk_id, document_id, words in entries:
+        for place, (chunk_id, document_id, words) in enumerate(entries):
             self._ids.append(chunk_id)
-            documents.append(document_id)
+            self._places.setdefault(document_id, []).append(place)
             corpus.append(words)
-        self._documents = np.array(documents)
         # rank-bm25 divides by the corpus size and by the mean length.
         self._bm25: Scorer | None = (
             BM25Plus(corpus, k1=1.2, b=0.75, delta=0) if any(corpus) else None
@@ -97,9 +98,13 @@ class KeywordIndex:
         """(chunk id, score), best first; chunks without any word of the query are left out."""
         if self._bm25 is None or not query:
             return []
-        scores = np.asarray(self._bm25.get_scores(list(dict.fromkeys(query))))
+        terms = list(dict.fromkeys(query))
+        places: Sequence[int] = range(len(self._ids))
         if documents:
-            scores = np.where(np.isin(self._documents, list(documents)), scores, 0.0)
+            places = sorted({place for d in documents for place in self._places.get(d, ())})
+            scores = np.asarray(self._bm25.get_batch_scores(terms, places))
+        else:
+            scores = self._bm25.get_scores(terms)
         count = min(limit, int((scores > 0).sum()))
         best = np.argsort(-scores, kind="stable")[:count]
-        return [(self._ids[i], float(scores[i])) for i in best]
+        return [(self._ids[places[i]], float(scores[i])) for i in best]

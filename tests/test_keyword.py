@@ -57,6 +57,15 @@ def test_a_filter_keeps_the_named_documents():
     assert [i for i, _ in found] == ["1"]
 
 
+def test_within_documents_a_word_weighs_as_in_the_whole_library():
+    everything = index("pump a", "valve pump", "pump pump", "pipe")
+    whole = dict(everything.search(tokens("valve pump"), 5))
+    within = everything.search(tokens("valve pump"), 5, ["doc2", "doc1", "gone"])
+    assert [i for i, _ in within] == ["1", "2"]
+    assert dict(within) == pytest.approx({i: whole[i] for i in ("1", "2")})
+    assert everything.search(tokens("pump"), 5, ["gone"]) == []
+
+
 def test_an_empty_library_finds_nothing():
     assert KeywordIndex([]).search(["pump"], 5) == []
     assert KeywordIndex([("1", "d", [])]).search(["pump"], 5) == []
