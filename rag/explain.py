@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rag.keyword import tokens
+from rag.ratios import figures
 from rag.retrieve import searched_text
 from rag.stop_words import content_words, spoken
 from rag.types import Hit
@@ -18,7 +20,7 @@ def matched_words(query: str, hit: Hit) -> tuple[str, ...]:
     As the query writes them and in its order, each once.
     """
     language = spoken(query, "en")
-    there = set(tokens(searched_text(hit.name, hit.chunk.heading, hit.chunk.text), language))
+    there = _stems(hit, language)
     words = dict.fromkeys(_WORD.findall(query))
     return tuple(word for word in words if content_words(word, language) & there)
 
@@ -27,7 +29,10 @@ def reasons(query: str, hit: Hit) -> list[str]:
     """Short sentences, the strongest reason first."""
     found = []
     if words := matched_words(query, hit):
-        found.append(f"It holds {', '.join(f'“{word}”' for word in words)}.")
+        found.append(f"It holds {_listed(words)}.")
+    there = _stems(hit, "en")
+    if parts := [part for part in figures(query) if content_words(part, "en") <= there]:
+        found.append(f"It holds {_listed(parts)}, of which what you ask is computed.")
     if hit.rerank_score is not None:
         found.append(f"The re-ranker gives it a chance of {hit.rerank_score:.0%} to answer.")
     ranks = [
@@ -41,6 +46,14 @@ def reasons(query: str, hit: Hit) -> list[str]:
     if hit.document_fit == 1:
         found.append("Its document's name and opening fit the question best.")
     return found
+
+
+def _stems(hit: Hit, language: str) -> set[str]:
+    return set(tokens(searched_text(hit.name, hit.chunk.heading, hit.chunk.text), language))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f"“{word}”" for word in words)
 
 
 def _ordinal(rank: int) -> str:

@@ -11,20 +11,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
 
 from rag.catalog import Catalog
 from rag.embed import Embedder
 from rag.fuse import Ranking, Rankings, fused_hits, place, reranked
 from rag.keyword import KeywordIndex, tokens
 from rag.mention import asked_pages, meant, named
+from rag.ratios import figures
 from rag.rerank import Reranker
 from rag.stop_words import content_words
 from rag.store import VectorStore
 from rag.types import Document, Hit, Search
-
-if TYPE_CHECKING:
-    import numpy as np
 
 RERANKED = 20
 """Hits that the re-ranker reads; its time grows with them. Mean page MRR@5 on five sets: 0.75 with
@@ -39,6 +39,11 @@ Models and Dense Retrievers", TOIS 2023).
 Page MRR@5 without and with: handbooks 0.830, 0.836; manuals 0.800, 0.818; filings 0.676, 0.683;
 Markdown 0.827, 0.842; nDCG@10 of abstracts 0.413, 0.425. Words of the best hits added to BM25
 made the first two worse: 0.813, 0.764."""
+
+FIGURES_WEIGHT = 0.5
+"""How far the query is moved towards the figures that a ratio is computed from; BM25 is asked for
+their words too. Page hit@5 and MRR@5 on filings: 0.83 / 0.68 without, 0.91 / 0.72 with the words,
+0.92 / 0.74 with both; moved by 1 0.92 / 0.73."""
 
 MOST_APART = 6
 """Documents that are meant by one question and are each searched for it."""
@@ -171,9 +176,13 @@ class Retriever:
         words = self._indexes()
         implied = [] if documents else self._implied(query, words)
         documents = documents or [i for together in implied for i in together]
-        terms = self._terms(query)
+        parts = figures(query)
+        terms = [*self._terms(query), *sorted(content_words(" ".join(parts), "en"))]
         clock = _lap(seconds, "keyword", clock)
-        question = _Asked(terms, self._embedder.embed_query(query), asked_pages(query))
+        vector = self._embedder.embed_query(query)
+        if parts:
+            vector = vector + FIGURES_WEIGHT * self._embedder.embed_query(", ".join(parts))
+        question = _Asked(terms, vector / np.linalg.norm(vector), asked_pages(query))
         clock = _lap(seconds, "embed", clock)
 
         # What is asked of several documents is looked for in each, and taken from each in turn.

@@ -39,3 +39,11 @@ def test_a_stage_that_did_not_find_it_is_not_named():
 def test_the_words_of_a_german_question_are_told_by_german_rules():
     found = hit("Die Ventile öffnen bei 4,2 bar.")
     assert matched_words("Bei welchem Druck öffnet das Ventil?", found) == ("öffnet", "Ventil")
+
+
+def test_figures_that_a_ratio_is_computed_from_are_named():
+    found = hit("Cost of sales was 170,684. Gross profit is not shown.")
+    assert reasons("What is the gross margin?", found) == [
+        "It holds “gross”.",
+        "It holds “cost of sales”, “gross profit”, of which what you ask is computed.",
+    ]

@@ -131,6 +131,16 @@ def test_what_the_best_hits_are_about_is_found_too(workspace: Workspace):
     assert found["c.md"].dense_score == pytest.approx(0, abs=0.01)
 
 
+def test_a_ratio_is_looked_for_by_the_figures_it_is_computed_from(workspace: Workspace):
+    rows = "# Balance sheet\n\nTotal current assets were 12 and total current liabilities 8.\n"
+    other = "# Letter\n\nOur ratio of lunches to dinners is what it was.\n"
+    more = [Upload(f"{n}.md", f"# Note {n}\n\nNothing.\n".encode()) for n in range(5)]
+    uploads = [Upload("rows.md", rows.encode()), Upload("letter.md", other.encode()), *more]
+    assert workspace.add_files(uploads).wait(60)
+    assert workspace.search("What is the current ratio?").hits[0].name == "rows.md"
+    assert workspace.search("What is the ratio?").hits[0].name == "letter.md"
+
+
 def test_documents_that_are_compared_take_turns(workspace: Workspace):
     long, short = "Net sales of Kestrel rose. " * 300, "Kestrel: net sales fell."
     files = {"kestrel_2023_q1.md": long, "kestrel_2023_q2.md": short, "notes.md": "Net sales."}
