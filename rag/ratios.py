@@ -7,6 +7,7 @@ that answer it. English only.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 _PROFIT_BEFORE = ("net income", "interest expense", "provision for income taxes")
 _EQUITY = "total shareholders equity"
@@ -27,7 +28,6 @@ _DEFINITIONS: dict[str, tuple[str, ...]] = {
     r"return on (?:common |shareholders['’]? )?equity|roe": ("net income", _EQUITY),
     r"return on capital employed|roce": ("operating income", "total assets", _CURRENT[1]),
     r"return on invested capital|invested capital|roic": ("operating income", *_CAPITAL),
-    r"earnings per share|eps": ("net income", "weighted average shares"),
     r"working capital|current ratio": _CURRENT,
     r"quick ratio|acid[- ]test": ("cash and equivalents", "receivables", "inventories", *_CURRENT),
     r"cash ratio": ("cash and equivalents", "total current liabilities"),
@@ -50,7 +50,22 @@ _PATTERNS = [
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    name: str
+    """As the question writes it."""
+    figures: tuple[str, ...]
+
+
+def ratios(question: str) -> list[Ratio]:
+    """Those that a question names."""
+    return [
+        Ratio(match[0], figures)
+        for pattern, figures in _PATTERNS
+        if (match := pattern.search(question))
+    ]
+
+
 def figures(question: str) -> tuple[str, ...]:
     """What the ratios that a question names are computed from; empty when it names none."""
-    found = [part for pattern, parts in _PATTERNS if pattern.search(question) for part in parts]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(part for ratio in ratios(question) for part in ratio.figures))

@@ -14,9 +14,11 @@ from typing import Protocol
 
 from rag import cite
 from rag.candidates import Candidate, candidates
+from rag.computed import figure_rows
 from rag.embed import Embedder
 from rag.errors import NotFound
 from rag.events import Event, Finished, SearchFinished, SearchStarted, TextDelta
+from rag.ratios import ratios
 from rag.rerank import Reranker
 from rag.retrieve import Searcher, searched_text
 from rag.stop_words import content_words, spoken
@@ -32,7 +34,7 @@ from rag.support import (
     word_weights,
 )
 from rag.types import Answer, Citation, Document, Hit, Page, Receipt, Rejection, Search, Turn
-from rag.wording import markdown, marked, plain, refusal
+from rag.wording import COMPUTED, markdown, marked, plain, refusal
 
 MOST_HITS = 8
 """Passages that are read."""
@@ -98,6 +100,9 @@ class Reader:
         citations: list[Citation] = []
         rejections: list[Rejection] = []
         text = ""
+        if rows := self._computed_from(query, search, chosen):
+            chosen, text = rows, COMPUTED
+            yield TextDelta(text)
         for group in chosen:
             outcome = _quote(group)
             if isinstance(outcome, Rejection):
@@ -149,6 +154,15 @@ class Reader:
         else:
             picked = choose(scores, vectors, [candidate.place for candidate in found])
         return _runs([found[i] for i in picked])
+
+    def _computed_from(
+        self, query: str, search: Search, chosen: Sequence[Sequence[Candidate]]
+    ) -> list[list[Candidate]]:
+        """The figures of the ratios that the question names, unless what was chosen says them."""
+        said = frozenset[str]().union(*(c.words | c.context for run in chosen for c in run))
+        unsaid = [r for r in ratios(query) if not content_words(r.name, "en") <= said]
+        parts = list(dict.fromkeys(part for ratio in unsaid for part in ratio.figures))
+        return _runs(figure_rows(parts, query, self._passages(search)))
 
     def _chances(
         self, query: str, found: Sequence[Candidate], scores: Sequence[float]

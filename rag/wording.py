@@ -46,6 +46,8 @@ def markdown(run: Sequence[Candidate]) -> str:
     return text
 
 
+COMPUTED = "The documents do not seem to state this. It is computed from figures like these:"
+
 _REFUSALS = {
     "en": (
         "“{name}” does not seem to answer this.",

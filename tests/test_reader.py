@@ -10,7 +10,7 @@ from rag.keyword import tokens
 from rag.reader import Reader, standalone
 from rag.stop_words import content_words, spoken
 from rag.types import Chunk, Document, Heading, Hit, Page, Search, Turn
-from rag.wording import marked, plain
+from rag.wording import COMPUTED, marked, plain
 from tests.fakes import WordEmbedder
 
 
@@ -388,3 +388,27 @@ def test_what_is_compared_is_quoted_from_each_document_under_its_name():
         ("new.pdf", "Net sales fell by 8 percent."),
         ("old.pdf", "Net sales rose by 3 percent."),
     ]
+
+
+REPORT = """Consolidated balance sheets of the company
+
+| | 2021 | 2020 |
+|---|---|---|
+| Total current assets | 505 | 490 |
+| Total current liabilities | 410 | 400 |"""
+
+
+def test_a_ratio_that_is_not_printed_is_answered_with_the_figures_it_is_computed_from():
+    reply = answer(Shelf(Page("report", 1, "", REPORT)), "What was the working capital in 2021?")
+    assert reply.text.startswith(COMPUTED)
+    assert [c.quote for c in reply.citations] == [
+        "Total current assets | 505 | 490 |\n| Total current liabilities | 410 | 400"
+    ]
+    assert not reply.refused
+
+
+def test_a_ratio_that_is_printed_is_quoted():
+    page = Page("report", 1, "", REPORT + "\n\nWorking capital in 2021 was 95 million euros.")
+    reply = answer(Shelf(page), "What was the working capital in 2021?")
+    assert COMPUTED not in reply.text
+    assert reply.citations[0].quote == "Working capital in 2021 was 95 million euros."
