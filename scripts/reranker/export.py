@@ -1,9 +1,10 @@
 r"""A trained checkpoint -> the weights that ship, calibrated on the questions held out.
 
     python scripts/reranker/export.py --checkpoint FOLDER --groups groups.jsonl \
-        --out rag/models/reranker
+        --out rag/models/reranker [--average-with FOLDER]
 
-Half precision, without the embeddings, which are the bundled embedder's own: 21 MB.
+The mean of a fine-tuned model and the one it was tuned from keeps what the earlier one knew
+(Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022). Half precision, without the embeddings, which are the bundled embedder's own: 21 MB.
 """
 
 from __future__ import annotations
@@ -28,17 +29,22 @@ FROZEN = "bert.embeddings."
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", type=Path, required=True)
+    parser.add_argument("--average-with", type=Path, help="an earlier checkpoint")
     parser.add_argument("--groups", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
 
     options.out.mkdir(parents=True, exist_ok=True)
     weights = load_file(options.checkpoint / "model.safetensors")
+    if options.average_with:
+        earlier = load_file(options.average_with / "model.safetensors")
+        weights = {name: (weight + earlier[name]) / 2 for name, weight in weights.items()}
     kept = {n: w.half().contiguous() for n, w in weights.items() if not n.startswith(FROZEN)}
     save_file(kept, options.out / "model.safetensors")
 
     groups = read_groups(options.groups, held_out=True)[:MOST_GROUPS]
     model = CrossEncoder(str(options.checkpoint), device="cpu", activation_fn=nn.Identity())
+    model.model.load_state_dict(weights)
     pairs = [(g["query"], doc) for g in groups for doc in g["docs"]]
     scores = model.predict(pairs, show_progress_bar=False)
     labels = np.array([label for g in groups for label in g["labels"]])
