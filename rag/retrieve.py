@@ -25,6 +25,7 @@ from rag.rerank import Reranker
 from rag.stop_words import content_words
 from rag.store import VectorStore
 from rag.types import Document, Hit, Search
+from rag.window import window
 
 RERANKED = 20
 """Hits that the re-ranker reads; its time grows with them. Mean page MRR@5 on five sets: 0.75 with
@@ -188,10 +189,11 @@ class Retriever:
         # What is asked of several documents is looked for in each, and taken from each in turn.
         scopes = implied if 1 < len(implied) <= MOST_APART else [documents]
         found = [self._found(words, question, scope, depth, seconds) for scope in scopes]
-        if self.reranker is not None and self.reranker.reads(query):
+        # The re-ranker knows what answers in words, not which rows a ratio is computed from.
+        if self.reranker is not None and not parts and self.reranker.reads(query):
             clock = time.perf_counter()
             count = RERANKED // len(found)
-            found = [_reranked(self.reranker, query, hits, count) for hits in found]
+            found = [self._reranked(words, query, terms, hits, count) for hits in found]
             _lap(seconds, "rerank", clock)
         hits = [hit for turn in zip_longest(*found) for hit in turn if hit is not None]
         return Search(query, tuple(hits), seconds, tuple(documents), bool(implied))
@@ -235,6 +237,20 @@ class Retriever:
         hits = fused_hits(self._catalog, words.documents, found)
         _lap(seconds, "fuse", clock)
         return hits
+
+    def _reranked(
+        self, words: _Words, query: str, terms: Sequence[str], hits: list[Hit], count: int
+    ) -> list[Hit]:
+        """The best `count` are read, each where it holds the most words of the question."""
+        assert self.reranker is not None
+        texts = []
+        for hit in hits[:count]:
+            head, _, text = searched_text(hit.name, hit.chunk.heading, hit.chunk.text).partition(
+                "\n"
+            )
+            language = words.documents[hit.chunk.document_id].language
+            texts.append(f"{head}\n{window(text, terms, language)}")
+        return reranked(hits[:count], self.reranker.score(query, texts)) + hits[count:]
 
     def _fed_back(
         self, vector: np.ndarray, best: Sequence[Hit], depth: int, documents: Sequence[str]
@@ -292,13 +308,6 @@ class Retriever:
                     identities,
                 )
             return self._words
-
-
-def _reranked(reranker: Reranker, query: str, hits: list[Hit], count: int) -> list[Hit]:
-    """The best `count` are read."""
-    head = hits[:count]
-    texts = [searched_text(h.name, h.chunk.heading, h.chunk.text) for h in head]
-    return reranked(head, reranker.score(query, texts)) + hits[count:]
 
 
 def _lap(seconds: dict[str, float], stage: str, since: float) -> float:

@@ -9,6 +9,7 @@ from rag.fuse import fuse
 from rag.ingest import Upload
 from rag.retrieve import RERANKED, Retriever, searched_text
 from rag.types import Hit
+from rag.window import WORDS
 from rag.workspace import Workspace
 from tests.conftest import MakePdf
 
@@ -173,6 +174,25 @@ def test_the_reranker_reads_the_best_hits_only(workspace: Workspace):
     hits = reranked(workspace, reranker, "Which valve is open?")
     assert len(reranker.read) == RERANKED < len(hits)
     assert [h.rerank_score is None for h in hits] == [i >= RERANKED for i in range(len(hits))]
+
+
+def test_of_a_long_passage_the_reranker_reads_where_the_question_is(workspace: Workspace):
+    around = "Dust is swept daily. " * 30
+    text = f"# Hall\n\n{around}The relief valve is shut. {'Doors are wide. ' * 9}"
+    workspace.add_files([Upload("valves.md", text.encode())]).wait(60)
+    reranker = Prefers("valve")
+    reranked(workspace, reranker, "Is the relief valve shut?")
+    (best,) = [read for read in reranker.read if "relief valve" in read]
+    assert best.startswith("valves › Hall\n")
+    assert len(best.split()) == WORDS + 3
+
+
+def test_a_ratio_is_not_left_to_the_reranker(workspace: Workspace):
+    rows = b"# Balance\n\nTotal current assets were 12 and total current liabilities 8.\n"
+    workspace.add_files([Upload("rows.md", rows), Upload("ferry.md", FERRY)]).wait(60)
+    reranker = Prefers("ferry")
+    assert reranked(workspace, reranker, "What is the current ratio?")[0].name == "rows.md"
+    assert reranker.read == []
 
 
 def test_an_empty_library_finds_nothing(workspace: Workspace):
