@@ -4,7 +4,8 @@ r"""A trained checkpoint -> the weights that ship, calibrated on the questions h
         --out rag/models/reranker [--average-with FOLDER]
 
 The mean of a fine-tuned model and the one it was tuned from keeps what the earlier one knew
-(Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022). Half precision, without the embeddings, which are the bundled embedder's own: 21 MB.
+(Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022). Written in half precision,
+without the embeddings, which are the bundled embedder's own: 21 MB.
 """
 
 from __future__ import annotations
