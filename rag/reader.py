@@ -159,8 +159,10 @@ class Reader:
         self, query: str, search: Search, chosen: Sequence[Sequence[Candidate]]
     ) -> list[list[Candidate]]:
         """The figures of the ratios that the question names, unless what was chosen says them."""
+        if not (asked := ratios(query)):
+            return []
         said = frozenset[str]().union(*(c.words | c.context for run in chosen for c in run))
-        unsaid = [r for r in ratios(query) if not content_words(r.name, "en") <= said]
+        unsaid = [ratio for ratio in asked if not content_words(ratio.name, "en") <= said]
         parts = list(dict.fromkeys(part for ratio in unsaid for part in ratio.figures))
         return _runs(figure_rows(parts, query, self._passages(search)))
 
