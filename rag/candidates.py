@@ -25,6 +25,10 @@ _MARKS = re.compile(r"[ \t]*#{1,6}\s+")
 _NUMBERED = re.compile(r"\(?\w{1,3}[.)]\s")
 
 
+Passage = tuple[int, Hit, Page, Document]
+"""A hit with its rank from 0, its page and its document."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """`page.text[start:end]`, a sentence, a list item, a list with its first line, or a row."""
@@ -50,11 +54,15 @@ class Candidate:
         return self.document.id, self.page.number
 
     @property
+    def text(self) -> str:
+        return self.page.text[self.start : self.end]
+
+    @property
     def is_row(self) -> bool:
-        return "\n" not in self.shown and len(cells(self.page.text[self.start : self.end])) > 1
+        return "\n" not in self.shown and len(cells(self.text)) > 1
 
 
-def candidates(passages: Iterable[tuple[int, Hit, Page, Document]]) -> list[Candidate]:
+def candidates(passages: Iterable[Passage]) -> list[Candidate]:
     """Those that lie in the chunks at least by half, in the order of the hits, each once."""
     found: list[Candidate] = []
     seen: set[tuple[str, int, int]] = set()

@@ -6,18 +6,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from rag.candidates import Candidate, candidates
+from rag.candidates import Candidate, Passage, candidates
 from rag.keyword import tokens
 from rag.stop_words import content_words
-from rag.types import Document, Hit, Page
 
 LEAST_SHARE = 0.6
 """Of a figure's words that its row must have: "total stockholders' equity" is shareholders' too."""
 
 _BRACKETS = re.compile(r"\([^()]*\)")
 _DIGIT = re.compile(r"\d")
-
-Passage = tuple[int, Hit, Page, Document]
 
 
 def figure_rows(
@@ -30,7 +27,7 @@ def figure_rows(
     Among rows that say the same, the one whose headings share most words with the question.
     """
     asked = content_words(question, "en")
-    rows = [c for c in candidates(_pages(passages)) if c.is_row and _DIGIT.search(_text(c))]
+    rows = [c for c in candidates(_pages(passages)) if c.is_row and _DIGIT.search(c.text)]
     found: dict[tuple[tuple[str, int], int], Candidate] = {}
     for figure in figures:
         fits = [(fit, row) for row in rows if (fit := _fit(figure, row, asked)) is not None]
@@ -49,9 +46,11 @@ def _fit(figure: str, row: Candidate, asked: frozenset[str]) -> tuple[float, ...
     words = content_words(figure, "en")
     missing = words - row.words
     share = 1 - len(missing) / len(words)
-    together = _stems(figure) in _stems(_BRACKETS.sub(" ", _text(row)))
+    if share < LEAST_SHARE:
+        return None
+    together = _stems(figure) in _stems(_BRACKETS.sub(" ", row.text))
     others = sum(word[0].isalpha() for word in row.words - words)
-    if share < LEAST_SHARE or (not together and others > len(missing)):
+    if not together and others > len(missing):
         return None
     return share, together, -others, len(asked & (row.words | row.context)), -row.rank
 
@@ -69,7 +68,3 @@ def _pages(passages: Iterable[Passage]) -> Iterator[Passage]:
             seen.add(place)
             whole = replace(hit, chunk=replace(hit.chunk, start=0, end=len(page.text)))
             yield rank, whole, page, document
-
-
-def _text(candidate: Candidate) -> str:
-    return candidate.page.text[candidate.start : candidate.end]

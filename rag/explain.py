@@ -30,9 +30,10 @@ def reasons(query: str, hit: Hit) -> list[str]:
     found = []
     if words := matched_words(query, hit):
         found.append(f"It holds {_listed(words)}.")
-    there = _stems(hit, "en")
-    if parts := [part for part in figures(query) if content_words(part, "en") <= there]:
-        found.append(f"It holds {_listed(parts)}, of which what you ask is computed.")
+    if asked := figures(query):
+        there = _stems(hit, "en")
+        if parts := [part for part in asked if content_words(part, "en") <= there]:
+            found.append(f"It holds {_listed(parts)}, of which what you ask is computed.")
     if hit.rerank_score is not None:
         found.append(f"The re-ranker gives it a chance of {hit.rerank_score:.0%} to answer.")
     ranks = [

@@ -7,6 +7,7 @@ that answer it. English only.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _PROFIT_BEFORE = ("net income", "interest expense", "provision for income taxes")
@@ -68,4 +69,9 @@ def ratios(question: str) -> list[Ratio]:
 
 def figures(question: str) -> tuple[str, ...]:
     """What the ratios that a question names are computed from; empty when it names none."""
-    return tuple(dict.fromkeys(part for ratio in ratios(question) for part in ratio.figures))
+    return figures_of(ratios(question))
+
+
+def figures_of(named: Iterable[Ratio]) -> tuple[str, ...]:
+    """In the order of the ratios, each once."""
+    return tuple(dict.fromkeys(part for ratio in named for part in ratio.figures))

@@ -13,12 +13,12 @@ from pathlib import PurePath
 from typing import Protocol
 
 from rag import cite
-from rag.candidates import Candidate, candidates
+from rag.candidates import Candidate, Passage, candidates
 from rag.computed import figure_rows
 from rag.embed import Embedder
 from rag.errors import NotFound
 from rag.events import Event, Finished, SearchFinished, SearchStarted, TextDelta
-from rag.ratios import ratios
+from rag.ratios import figures_of, ratios
 from rag.rerank import Reranker
 from rag.retrieve import Searcher, searched_text
 from rag.stop_words import content_words, spoken
@@ -33,7 +33,7 @@ from rag.support import (
     support,
     word_weights,
 )
-from rag.types import Answer, Citation, Document, Hit, Page, Receipt, Rejection, Search, Turn
+from rag.types import Answer, Citation, Document, Page, Receipt, Rejection, Search, Turn
 from rag.wording import COMPUTED, markdown, marked, plain, refusal
 
 MOST_HITS = 8
@@ -163,8 +163,7 @@ class Reader:
             return []
         said = frozenset[str]().union(*(c.words | c.context for run in chosen for c in run))
         unsaid = [ratio for ratio in asked if not content_words(ratio.name, "en") <= said]
-        parts = list(dict.fromkeys(part for ratio in unsaid for part in ratio.figures))
-        return _runs(figure_rows(parts, query, self._passages(search)))
+        return _runs(figure_rows(figures_of(unsaid), query, self._passages(search)))
 
     def _chances(
         self, query: str, found: Sequence[Candidate], scores: Sequence[float]
@@ -183,7 +182,7 @@ class Reader:
             chances[index] = chance
         return chances
 
-    def _passages(self, search: Search) -> Iterator[tuple[int, Hit, Page, Document]]:
+    def _passages(self, search: Search) -> Iterator[Passage]:
         for rank, hit in enumerate(search.hits[:MOST_HITS]):
             try:
                 document = self._library.document(hit.chunk.document_id)

@@ -243,14 +243,13 @@ class Retriever:
     ) -> list[Hit]:
         """The best `count` are read, each where it holds the most words of the question."""
         assert self.reranker is not None
-        texts = []
-        for hit in hits[:count]:
-            head, _, text = searched_text(hit.name, hit.chunk.heading, hit.chunk.text).partition(
-                "\n"
-            )
+        best, texts = hits[:count], []
+        for hit in best:
+            whole = searched_text(hit.name, hit.chunk.heading, hit.chunk.text)
+            header, text = whole.split("\n", 1)
             language = words.documents[hit.chunk.document_id].language
-            texts.append(f"{head}\n{window(text, terms, language)}")
-        return reranked(hits[:count], self.reranker.score(query, texts)) + hits[count:]
+            texts.append(f"{header}\n{window(text, terms, language)}")
+        return reranked(best, self.reranker.score(query, texts)) + hits[count:]
 
     def _fed_back(
         self, vector: np.ndarray, best: Sequence[Hit], depth: int, documents: Sequence[str]

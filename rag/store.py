@@ -7,6 +7,7 @@ lets one process in, so one lock guards every call.
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -158,11 +159,11 @@ class VectorStore:
                     chunks.pop(document_id, None)
 
     def delete_chunks(self, ids: Iterable[str]) -> None:
-        wanted = list(ids)
+        wanted: list[int | str | uuid.UUID] = list(ids)
         if wanted:
             with self._writing() as chunks:
                 self._client.delete(
-                    self._collection, self._models.PointIdsList(points=list(wanted)), wait=True
+                    self._collection, self._models.PointIdsList(points=wanted), wait=True
                 )
                 for of_document in chunks.values():
                     of_document.difference_update(wanted)

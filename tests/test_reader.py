@@ -3,72 +3,13 @@ from dataclasses import replace
 
 import pytest
 
-from rag.candidates import candidates, row_text
 from rag.errors import NotFound
 from rag.events import Finished, SearchFinished, SearchStarted, TextDelta
-from rag.keyword import tokens
 from rag.reader import Reader, standalone
-from rag.stop_words import content_words, spoken
-from rag.types import Chunk, Document, Heading, Hit, Page, Search, Turn
+from rag.types import Heading, Page, Search, Turn
 from rag.wording import COMPUTED, marked, plain
 from tests.fakes import WordEmbedder
-
-
-class Shelf:
-    """A library and a searcher over whole pages, best word overlap first."""
-
-    def __init__(self, *pages: Page, language: str = "en", unit: str = "page") -> None:
-        self.pages = {(page.document_id, page.number): page for page in pages}
-        self.language = language
-        self.unit = unit
-        self.queries: list[str] = []
-
-    def documents(self) -> list[Document]:
-        ids = sorted({document_id for document_id, _ in self.pages})
-        return [self.document(document_id) for document_id in ids]
-
-    def document(self, document_id: str) -> Document:
-        return Document(
-            document_id,
-            f"{document_id}.pdf",
-            "application/pdf",
-            1,
-            "2026-01-01T00:00:00Z",
-            state="ready",
-            unit=self.unit,
-            language=self.language,
-        )
-
-    def page(self, document_id: str, number: int) -> Page:
-        try:
-            return self.pages[document_id, number]
-        except KeyError:
-            raise NotFound(f"no page {number}") from None
-
-    def search(self, query: str, documents: Sequence[str] = (), top_k: int | None = None) -> Search:
-        self.queries.append(query)
-        asked = set(tokens(query))
-        found = [p for p in self.pages.values() if not documents or p.document_id in documents]
-        found.sort(key=lambda page: -len(asked & set(tokens(page.text))))
-        hits = [
-            Hit(
-                Chunk(
-                    f"{page.document_id}-{page.number}",
-                    page.document_id,
-                    page.number,
-                    0,
-                    len(page.text),
-                    page.text,
-                    "",
-                ),
-                f"{page.document_id}.pdf",
-                page.label,
-                self.unit,
-            )
-            for page in found
-        ]
-        return Search(query, tuple(hits), {"dense": 0.01}, tuple(documents))
-
+from tests.shelf import Shelf
 
 LEAVE = """Annual leave
 
@@ -285,84 +226,6 @@ def test_the_marker_stands_before_the_closing_punctuation():
     assert marked("It ends.", 2) == "It ends [2]."
     assert marked("終わり。", 1) == "終わり [1]。"
     assert marked("an item", 3) == "an item [3]"
-
-
-def found_in(text, **page):
-    shelf = Shelf(Page("d", 1, "", text, **page))
-    hit = shelf.search("x").hits[0]
-    return candidates([(0, hit, shelf.page("d", 1), shelf.document("d"))])
-
-
-def test_only_sentences_inside_the_passage_are_candidates():
-    text = "The first sentence is here. The second sentence is there. The third is far away."
-    shelf = Shelf(Page("d", 1, "", text))
-    chunk = Chunk("c", "d", 1, 28, 57, text[28:57])
-    hit = Hit(chunk, "d.pdf", "", "page")
-    found = candidates([(0, hit, shelf.page("d", 1), shelf.document("d"))])
-    assert [candidate.shown for candidate in found] == ["The second sentence is there."]
-
-
-def test_overlapping_passages_give_each_sentence_once():
-    shelf = Shelf(Page("d", 1, "", "A sentence that is in both of the passages."))
-    hit, page, document = shelf.search("x").hits[0], shelf.page("d", 1), shelf.document("d")
-    assert len(candidates([(0, hit, page, document), (1, hit, page, document)])) == 1
-
-
-def test_headings_titles_and_table_headers_are_no_candidates():
-    text = (
-        "# Benefits of the plan\nCare For All Children\n"
-        "The plan covers every child until the age of eighteen years.\n\n"
-        "| Name of plan | Price |\n| --- | --- |\n| The basic plan | 12 euros |"
-    )
-    assert [candidate.shown for candidate in found_in(text)] == [
-        "The plan covers every child until the age of eighteen years.",
-        "Name of plan: The basic plan; Price: 12 euros",
-    ]
-
-
-def test_a_candidate_knows_the_words_of_its_headings_and_name():
-    text = "Dental care\nIt is paid in full every second year."
-    (candidate,) = found_in(text, headings=(Heading(0, 1, "Dental care"),))
-    assert content_words("dental care") <= candidate.context
-    assert candidate.heading == "Dental care"
-
-
-def test_a_list_ends_at_the_paragraph_after_it():
-    text = "You need these things:\n- a passport\n- a photo\nThe office is open on every weekday."
-    assert found_in(text)[0].shown == "You need these things:\n- a passport\n- a photo"
-
-
-def test_rows_of_a_table_on_a_pdf_page_are_read_with_header_and_caption():
-    text = (
-        "The river was sampled at two sites in every month of the year.\n\n"
-        "Table 4. Phosphorus, annual means\n\n"
-        "Site  2023  Target\nTown Weir  38  50\nTansy Brook  49  50"
-    )
-    rows = found_in(text)[-2:]
-    assert rows[0].shown == "Site: Town Weir; 2023: 38; Target: 50"
-    assert content_words("phosphorus") <= rows[1].context
-    assert found_in("Site  Class\nTown Weir  good place")[0].shown.startswith("Site: Town Weir")
-
-
-def test_rows_without_a_header_keep_their_cells():
-    assert row_text("", "| a | b |") == "a; b"
-    assert row_text("| x | |", "| a | b | c |") == "a; b; c"
-    assert row_text("| x | |", "| a | b |") == "x: a; b"
-    assert row_text("| x | y |", "| a |  |") == "x: a"
-    prose = "We ask the council of the town to finish the pass  and not after the weekend"
-    assert row_text(prose, "The weir  was built") == "The weir; was built"
-
-
-def test_content_words_leave_out_the_stop_words_of_the_questions_language():
-    assert content_words("What does the plan cover?") == content_words("plan cover")
-    assert content_words("Que couvre le régime ?", "fr") == content_words("couvre régime", "fr")
-    assert "plus" in content_words("What does Northwind Plus cover?")
-
-
-def test_the_language_of_a_question_is_told_by_its_stop_words():
-    assert spoken("Wie viele Tage Urlaub gibt es?", "en") == "de"
-    assert spoken("How many days are there?", "de") == "en"
-    assert spoken("Northwind Plus", "fr") == "fr"
 
 
 class Comparing(Shelf):

@@ -15,6 +15,10 @@ import random
 from pathlib import Path
 from typing import Any
 
+from train import read_groups
+
+Group = dict[str, Any]
+
 SEED = 20261201
 BY_PEOPLE = "squad_dev_rest"
 """The source whose unanswerable questions people wrote to look answerable."""
@@ -29,13 +33,10 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=27_000)
     options = parser.parse_args()
 
-    with options.groups.open(encoding="utf-8") as lines:
-        groups: list[dict[str, Any]] = [json.loads(line) for line in lines]
-    held_out = [g for g in groups if g["held_out"]]
-    train = [g for g in groups if not g["held_out"]]
-    chosen: list[dict[str, Any]] = []
-    filler: list[dict[str, Any]] = []
-    for index, group in enumerate(train):
+    held_out = read_groups(options.groups, held_out=True)
+    chosen: list[Group] = []
+    filler: list[Group] = []
+    for index, group in enumerate(read_groups(options.groups, held_out=False)):
         answered, unseen = any(group["labels"]), index >= options.seen
         if group["source"] == BY_PEOPLE:
             chosen.extend([group] * (1 if answered else TIMES_UNANSWERABLE))
