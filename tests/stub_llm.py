@@ -216,6 +216,7 @@ class StubLLM:
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(payload)))
+                self.send_header("Connection", "close")  # or the client keeps its end open
                 for name, text in (headers or {}).items():
                     self.send_header(name, text)
                 self.end_headers()
@@ -225,6 +226,7 @@ class StubLLM:
                 self.send_response(200)
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Transfer-Encoding", "chunked")
+                self.send_header("Connection", "close")
                 self.end_headers()
                 for count, event in enumerate(events(reply)):
                     if count == reply.break_after:
