@@ -52,11 +52,12 @@ ENTRIES: dict[str, dict[str, Any]] = (
 NO_TEXT = {"no_text_layer", "pages_without_text", "no_text", "suspect_text_layer"}
 
 MEASURE = """
-import pickle, resource, sys
+import pickle, sys
 from pathlib import Path
 from tests.test_corpus import read
 result = read(Path(sys.argv[1]), sys.argv[2])
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+told = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+peak = int(told["VmHWM"].split()[0]) / 1024  # getrusage's would be at least the parent's
 pickle.dump((result, peak), sys.stdout.buffer)
 """
 
