@@ -13,8 +13,9 @@ from pages.ui.samples import draw_examples, draw_sample_button
 from pages.ui.sidebar import draw_state
 from pages.ui.source import draw_source, open_source
 from pages.ui.start import workspace as get_workspace
-from pages.ui.words import lines, narrowed, plain
+from pages.ui.words import lines, narrowed, plain, translated
 from rag.history import Chat, Exchange
+from rag.types import Answer
 
 workspace = get_workspace("chat.py")
 history = workspace.history
@@ -53,6 +54,7 @@ def draw_outcome(exchange: Exchange) -> None:
 
     draw_reply(exchange.answer, str(exchange.id), show)
     draw_narrowing(exchange)
+    draw_translation(exchange.answer)
     draw_verdict(exchange, [e for e in exchanges if e.id < exchange.id], names)
 
 
@@ -72,6 +74,14 @@ def draw_narrowing(exchange: Exchange) -> None:
             on_click=ask_everywhere,
             args=(exchange.question,),
         )
+
+
+def draw_translation(answer: Answer | None) -> None:
+    """A bad translation explains a bad answer, so it is shown; a model's searches are in the
+    receipt."""
+    for search in answer.receipt.searches if answer and answer.receipt.engine == "reader" else ():
+        if into := translated(search):
+            st.caption(into)
 
 
 def web_key(chat: Chat | None) -> str:

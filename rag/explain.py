@@ -9,28 +9,31 @@ from rag.keyword import tokens
 from rag.ratios import figures
 from rag.retrieve import searched_text
 from rag.stop_words import content_words, spoken
-from rag.types import Hit
+from rag.types import Hit, Search
 
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
 
 
-def matched_words(query: str, hit: Hit) -> tuple[str, ...]:
-    """The query's content words that stand in the hit's searched text, in any inflection.
+def matched_words(search: Search, hit: Hit) -> tuple[str, ...]:
+    """The content words of the query that stand in the hit's searched text, in any inflection.
 
-    As the query writes them and in its order, each once.
+    As the query writes them, or what they were translated to, each once.
     """
-    language = spoken(query, "en")
-    there = _stems(hit, language)
-    words = dict.fromkeys(_WORD.findall(query))
-    return tuple(word for word in words if content_words(word, language) & there)
+    found: dict[str, None] = {}
+    for query in (search.query, *search.glosses.values()):
+        language = spoken(query, "en")
+        there = _stems(hit, language)
+        words = _WORD.findall(query)
+        found |= dict.fromkeys(word for word in words if content_words(word, language) & there)
+    return tuple(found)
 
 
-def reasons(query: str, hit: Hit) -> list[str]:
+def reasons(search: Search, hit: Hit) -> list[str]:
     """Short sentences, the strongest reason first."""
     found = []
-    if words := matched_words(query, hit):
+    if words := matched_words(search, hit):
         found.append(f"It holds {_listed(words)}.")
-    if asked := figures(query):
+    if asked := figures(search.query):
         there = _stems(hit, "en")
         if parts := [part for part in asked if content_words(part, "en") <= there]:
             found.append(f"It holds {_listed(parts)}, of which what you ask is computed.")

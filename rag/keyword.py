@@ -1,7 +1,8 @@
 """Text -> tokens -> BM25 scores (rank-bm25) over the same chunks that are embedded.
 
 Tokens are case-folded, accents are dropped, and words are stemmed by Snowball in the document's
-language; Chinese, Japanese and Korean runs, which have no spaces, become character pairs.
+language; runs of scripts without spaces (Chinese, Japanese, Thai), and Korean ones, become
+character pairs.
 """
 
 from __future__ import annotations
@@ -22,8 +23,15 @@ _STEMMERS = {
     "nl": "dutch", "no": "norwegian", "nb": "norwegian", "pt": "portuguese", "ro": "romanian",
     "ru": "russian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
-_TOKEN = re.compile(rf"[{_CJK}]+|\d+(?:[.,]\d+)+|[^\W_{_CJK}]+")
+_UNSPACED = (
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"  # CJK
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+)
+INDIC = "\u0900-\u0963\u0966-\u0dff"
+"""Devanagari to Sinhala, whose vowel signs are marks, which \\w leaves out; without the danda, a
+full stop."""
+_PAIRED = re.compile(f"[{_UNSPACED}]")
+_TOKEN = re.compile(rf"[{_UNSPACED}]+|\d+(?:[.,]\d+)+|(?:[^\W_{_UNSPACED}]|[{INDIC}])+")
 _YEAR = re.compile(r"(?<=[^\W\d_])(?=\d{4}(?!\d))|(?<=\d{4})(?<!\d{5})(?=[^\W\d_])")
 """Between a year and the letters it is written together with: "FY2022", "2023Q4"."""
 _MARKS = re.compile(r"[\u0300-\u036f]")
@@ -48,7 +56,7 @@ def tokens(text: str, language: str = "en") -> list[str]:
     found: list[str] = []
     for match in _TOKEN.finditer(folded):
         word = match.group()
-        if word[0] >= "\u3040" and re.match(rf"[{_CJK}]", word):
+        if _PAIRED.match(word):
             found += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
         elif word[0].isdigit():
             found.append(word)

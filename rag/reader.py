@@ -19,7 +19,7 @@ from rag.embed import Embedder
 from rag.errors import NotFound
 from rag.events import Event, Finished, SearchFinished, SearchStarted, TextDelta
 from rag.ratios import figures_of, ratios
-from rag.rerank import Reranker
+from rag.rerank import Reranker, score_pairs
 from rag.retrieve import Searcher, searched_text
 from rag.stop_words import content_words, spoken
 from rag.support import (
@@ -134,20 +134,26 @@ class Reader:
         """Runs of neighbouring sentences that answer, best first; none when nothing does."""
         everything = candidates(self._passages(search))
         found = everything
-        shares = _shares(query, found)
+        asked = [search.asked_in(candidate.document.language) for candidate in found]
+        shares = _shares(asked, found)
         # Those that share the most words with the question; the others are not embedded.
         order = sorted(range(len(found)), key=lambda i: -relevance(0.0, *shares[i]))
         kept = sorted(order[:MOST_SENTENCES])
         found, shares = [found[i] for i in kept], [shares[i] for i in kept]
+        asked = [asked[i] for i in kept]
         if not found:
             return []
         vectors = self._embedder.embed([c.shown[:LONGEST_EMBEDDED] for c in found])
-        cosines = [float(c) for c in vectors @ self._embedder.embed_query(query)]
+        queries = {version: self._embedder.embed_query(version) for version in set(asked)}
+        cosines = [float(v @ queries[q]) for v, q in zip(vectors, asked, strict=True)]
         scores = [relevance(c, *share) for c, share in zip(cosines, shares, strict=True)]
-        chances = self._chances(query, found, scores)
+        chances = self._chances(asked, found, scores)
         scores = [score + chance for score, chance in zip(scores, chances, strict=True)]
-        best = found[scores.index(max(scores))]
-        if _support(query, max(cosines), best, everything) < THRESHOLD:
+        best = scores.index(max(scores))
+        supported = _support(asked[best], max(cosines), found[best], everything)
+        if asked[best] != query:  # translated, so that a word may be missing for no good reason
+            supported = max(supported, support(max(cosines), None, False))
+        if supported < THRESHOLD:
             return []
         if _compares(search):
             picked = compare(scores, [c.document.id for c in found], search.documents)
@@ -166,19 +172,19 @@ class Reader:
         return _runs(figure_rows(figures_of(unsaid), query, self._passages(search)))
 
     def _chances(
-        self, query: str, found: Sequence[Candidate], scores: Sequence[float]
+        self, asked: Sequence[str], found: Sequence[Candidate], scores: Sequence[float]
     ) -> list[float]:
         """For each candidate the re-ranker's probability that it answers; 0 without a re-ranker,
         and for those that are too far behind to be read by it."""
         chances = [0.0] * len(found)
-        if self._reranker is None or not self._reranker.reads(query):
+        if self._reranker is None or not all(map(self._reranker.reads, set(asked))):
             return chances
         best = sorted(range(len(found)), key=lambda i: -scores[i])[:MOST_RERANKED]
-        texts = [
-            searched_text(c.document.name, c.heading, c.shown[:LONGEST_EMBEDDED])
-            for c in (found[i] for i in best)
+        pairs = [
+            (asked[i], searched_text(c.document.name, c.heading, c.shown[:LONGEST_EMBEDDED]))
+            for i, c in ((i, found[i]) for i in best)
         ]
-        for index, chance in zip(best, self._reranker.score(query, texts), strict=True):
+        for index, chance in zip(best, score_pairs(self._reranker, pairs), strict=True):
             chances[index] = chance
         return chances
 
@@ -207,15 +213,19 @@ def _compares(search: Search) -> bool:
     return search.implied and 1 < len(search.documents) <= MOST_CHOSEN
 
 
-def _shares(query: str, found: Sequence[Candidate]) -> list[tuple[float, float, int]]:
-    """For each candidate: share of the question in it, in its passage, and the passage's rank."""
+def _shares(asked: Sequence[str], found: Sequence[Candidate]) -> list[tuple[float, float, int]]:
+    """For each candidate: share of the question in it, in its passage, and the passage's rank.
+
+    `asked` is the question as each candidate's document is asked it.
+    """
     everything = [candidate.words | candidate.context for candidate in found]
     passages: dict[int, frozenset[str]] = {}
     for candidate, words in zip(found, everything, strict=True):
         passages[candidate.rank] = passages.get(candidate.rank, frozenset()) | words
+    queries = {c.document.language: query for c, query in zip(found, asked, strict=True)}
     weights = {
         language: word_weights(content_words(query, language), everything)
-        for language in {candidate.document.language for candidate in found}
+        for language, query in queries.items()
     }
     return [
         (

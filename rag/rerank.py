@@ -43,6 +43,16 @@ class Reranker(Protocol):
         ...
 
 
+def score_pairs(reranker: Reranker, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """The scores of (query, passage) pairs of several queries."""
+    scores = [0.0] * len(pairs)
+    for query in dict.fromkeys(query for query, _ in pairs):
+        own = [i for i, pair in enumerate(pairs) if pair[0] == query]
+        for i, score in zip(own, reranker.score(query, [pairs[i][1] for i in own]), strict=True):
+            scores[i] = score
+    return scores
+
+
 class CrossEncoderReranker:
     """The bundled model, or any sentence-transformers CrossEncoder by hub name or folder.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -18,10 +18,11 @@ import numpy as np
 from rag.catalog import Catalog
 from rag.embed import Embedder
 from rag.fuse import Ranking, Rankings, fused_hits, place, reranked
+from rag.gloss import gloss
 from rag.keyword import KeywordIndex, tokens
 from rag.mention import asked_pages, meant, named
 from rag.ratios import figures
-from rag.rerank import Reranker
+from rag.rerank import Reranker, score_pairs
 from rag.stop_words import content_words
 from rag.store import VectorStore
 from rag.types import Document, Hit, Search
@@ -92,12 +93,21 @@ class _Words:
     """The searchable ones, by id."""
     identities: dict[str, frozenset[str]]
     """The words of a document's name and opening, by its id."""
+    vocabulary: dict[str, frozenset[str]]
+    """The stems in the documents of a language."""
+
+    def known(self, language: str) -> Callable[[str], bool]:
+        """Whether the documents in the language hold every word of a text."""
+        there = self.vocabulary.get(language, frozenset())
+        return lambda text: there.issuperset(tokens(text, language))
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """A question, as the searches need it."""
 
+    texts: Mapping[str, str]
+    """The question in each language of the documents, as far as it can be translated."""
     terms: Sequence[str]
     vector: np.ndarray
     pages: Sequence[str]
@@ -128,7 +138,6 @@ class Retriever:
         self._changes = 0
         self._words: _Words | None = None
         self._tokens: dict[tuple[str, str, int], list[str]] = {}
-        self._languages: set[str] = set()
 
     def invalidate(self) -> None:
         """Call when the set of searchable documents has changed."""
@@ -178,25 +187,42 @@ class Retriever:
         implied = [] if documents else self._implied(query, words)
         documents = documents or [i for together in implied for i in together]
         parts = figures(query)
-        terms = [*self._terms(query), *sorted(content_words(" ".join(parts), "en"))]
-        clock = _lap(seconds, "keyword", clock)
-        vector = self._embedder.embed_query(query)
-        if parts:
-            vector = vector + FIGURES_WEIGHT * self._embedder.embed_query(", ".join(parts))
-        question = _Asked(terms, vector / np.linalg.norm(vector), asked_pages(query))
+        question = self._asked(query, parts, words, documents)
         clock = _lap(seconds, "embed", clock)
 
         # What is asked of several documents is looked for in each, and taken from each in turn.
         scopes = implied if 1 < len(implied) <= MOST_APART else [documents]
         found = [self._found(words, question, scope, depth, seconds) for scope in scopes]
         # The re-ranker knows what answers in words, not which rows a ratio is computed from.
-        if self.reranker is not None and not parts and self.reranker.reads(query):
+        reads = self.reranker is not None and all(map(self.reranker.reads, question.texts.values()))
+        if reads and not parts:
             clock = time.perf_counter()
             count = RERANKED // len(found)
-            found = [self._reranked(words, query, terms, hits, count) for hits in found]
+            found = [self._reranked(words, question, hits, count) for hits in found]
             _lap(seconds, "rerank", clock)
         hits = [hit for turn in zip_longest(*found) for hit in turn if hit is not None]
-        return Search(query, tuple(hits), seconds, tuple(documents), bool(implied))
+        glosses = {i: text for i, text in question.texts.items() if text != query}
+        return Search(query, tuple(hits), seconds, tuple(documents), bool(implied), glosses)
+
+    def _asked(
+        self, query: str, parts: Sequence[str], words: _Words, documents: Sequence[str]
+    ) -> _Asked:
+        """`parts` are figures that are looked for too; `documents` are searched, or all."""
+        scope = [words.documents[i] for i in documents or words.documents if i in words.documents]
+        texts = {document.language: query for document in scope} or {"en": query}
+        others = dict.fromkeys(texts, "")
+        for language in texts:
+            if translated := gloss(query, language, words.known(language)):
+                texts[language], others[language] = translated.text, translated.others
+        terms = {t for i, text in texts.items() for t in content_words(f"{text} {others[i]}", i)}
+        every = sorted(terms) or [t for language in texts for t in tokens(query, language)]
+        every += sorted(content_words(" ".join(parts), "en"))
+        # Documents in several languages share one vector: the mean of the question in each.
+        versions = sorted(set(texts.values()))
+        vector = np.mean([self._embedder.embed_query(text) for text in versions], axis=0)
+        if parts:
+            vector = vector + FIGURES_WEIGHT * self._embedder.embed_query(", ".join(parts))
+        return _Asked(texts, every, vector / np.linalg.norm(vector), asked_pages(query))
 
     @staticmethod
     def _implied(query: str, words: _Words) -> list[list[str]]:
@@ -238,18 +264,20 @@ class Retriever:
         _lap(seconds, "fuse", clock)
         return hits
 
-    def _reranked(
-        self, words: _Words, query: str, terms: Sequence[str], hits: list[Hit], count: int
-    ) -> list[Hit]:
-        """The best `count` are read, each where it holds the most words of the question."""
+    def _reranked(self, words: _Words, question: _Asked, hits: list[Hit], count: int) -> list[Hit]:
+        """The best `count` are read, each under the question in its language, where it holds the
+        most words of it."""
         assert self.reranker is not None
-        best, texts = hits[:count], []
+        best = hits[:count]
+        pairs = []
         for hit in best:
             whole = searched_text(hit.name, hit.chunk.heading, hit.chunk.text)
             header, text = whole.split("\n", 1)
             language = words.documents[hit.chunk.document_id].language
-            texts.append(f"{header}\n{window(text, terms, language)}")
-        return reranked(best, self.reranker.score(query, texts)) + hits[count:]
+            pairs.append(
+                (question.texts[language], f"{header}\n{window(text, question.terms, language)}")
+            )
+        return reranked(best, score_pairs(self.reranker, pairs)) + hits[count:]
 
     def _fed_back(
         self, vector: np.ndarray, best: Sequence[Hit], depth: int, documents: Sequence[str]
@@ -261,12 +289,6 @@ class Retriever:
         found = [i for i, _ in self._store.search(moved, depth, documents)]
         vectors = self._store.vectors(found)
         return [(i, float(vectors[i] @ vector)) for i in found if i in vectors]
-
-    def _terms(self, query: str) -> list[str]:
-        """The query's content words in every language of the library; all words if it has none."""
-        languages = sorted(self._languages)
-        content = {term for language in languages for term in content_words(query, language)}
-        return sorted(content) or [t for language in languages for t in tokens(query, language)]
 
     def _indexes(self) -> _Words:
         """Tokens of what has not changed are kept."""
@@ -286,15 +308,16 @@ class Retriever:
                     if (d := documents.get(c.document_id))
                 ]
                 pages, openings = [], []
+                vocabulary: dict[str, set[str]] = {}
                 for document_id, number, text in self._catalog.ready_pages():
                     if d := documents.get(document_id):
                         key = place(document_id, number)
                         pages.append((key, d.id, words(key, d, text)))
+                        vocabulary.setdefault(d.language, set()).update(pages[-1][2])
                         if number == 1:
                             opening = searched_text(d.name, "", text[:OPENING])
                             openings.append((d.id, d.id, words(d.id, d, opening)))
                 self._tokens = kept
-                self._languages = {d.language for d in documents.values()} or {"en"}
                 identities = {
                     i: frozenset(tokens(d.name, d.language)) for i, d in documents.items()
                 }
@@ -305,6 +328,7 @@ class Retriever:
                     KeywordIndex(openings),
                     documents,
                     identities,
+                    {language: frozenset(stems) for language, stems in vocabulary.items()},
                 )
             return self._words
 

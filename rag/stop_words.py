@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from rag.keyword import tokens
+from rag.keyword import INDIC, tokens
 
 _STOP_WORDS = {
     "en": """a about above after again all also am an and any are as at be because been before being
@@ -43,13 +43,16 @@ _STOP_WORDS = {
         está este foi há isso isto já la lhe mais mas me mesmo muito na nas não no nos nós o onde os
         ou para pela pelo por porque qual quais quando quanto quantos que quem são se sem ser seu
         seus só sua suas também te tem um uma você""",
+    "ro": """a ai al ale am ar are asupra au ca care ce cea cei cel cele cine cu cum cât câte câți
+        când de despre din după ea ei el este eu fi fie fost iar în între la le lor lui mai nu o pe
+        pentru prin s sa sau se sunt și un una unde unei unui va""",
     "nl": """aan al als bij dan dat de deze die dit door een en er geen had heb heeft het hoe ik in
         hoeveel is je kan kunnen maar met mijn moet na naar niet nog nu of om onder ook op over te
         tot uit van veel voor waar waarom wanneer was wat we welk welke werd wie wij worden wordt
         zal ze zich zijn zo""",
 }  # fmt: skip
 _STOP = {language: frozenset(words.split()) for language, words in _STOP_WORDS.items()}
-_WORD = re.compile(r"\w+(?:[.,]\d+)*")
+_WORD = re.compile(rf"[\w{INDIC}]+(?:[.,]\d+)*")
 
 
 def spoken(text: str, language: str) -> str:
@@ -57,6 +60,10 @@ def spoken(text: str, language: str) -> str:
     counts = _counts(text)
     best = max(counts, key=lambda known: counts[known])
     return best if counts[best] > counts.get(language, 0) else language
+
+
+def is_stop_word(word: str, language: str) -> bool:
+    return word.lower() in _STOP.get(language, ())
 
 
 def clearly_in(text: str) -> str:

@@ -180,6 +180,12 @@ class Search:
     """Document ids searched; empty means all."""
     implied: bool = False
     """True when nobody chose `documents`: the query names them."""
+    glosses: Mapping[str, str] = field(default_factory=dict)
+    """The query in other languages of the documents, by ISO 639-1, where it was translated."""
+
+    def asked_in(self, language: str) -> str:
+        """The query as documents in that language were asked it."""
+        return self.glosses.get(language, self.query)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _evaluate(
     source: Source, shared: Kitchen, store: RunStore, options: argparse.Namespace
 ) -> Done | None:
     """None when nothing of the set can be asked in this mode."""
-    cases = source.cases(options.scope)
+    cases = source.cases(options.scope, options.collection)
     with opened(source, shared) as bench:
         try:
             run = plan(bench, cases, shared.settings, mode=options.mode, limit=options.limit)
@@ -126,6 +126,7 @@ def _options() -> argparse.Namespace:
     add("--sets", type=lambda text: text.split(","), default=[], metavar="NAME,NAME")
     add("--mode", choices=("retrieval", "reader"), default="retrieval")
     add("--scope", choices=("corpus", "document"), default="", help="instead of each question's")
+    add("--collection", default="", help="passages to ask, as `en`, instead of each question's")
     add("--limit", type=int, metavar="N", help="only the first N questions of each set")
     add("--timed", action="store_true", help="nothing of a question comes from the cache")
     add("--any-parser", action="store_true", help="pages of the last run, whatever the parsers")

@@ -28,7 +28,12 @@ def test_a_year_written_together_with_letters_is_found_by_itself():
 
 @pytest.mark.parametrize(
     ("text", "pairs"),
-    [("東京都", ["東京", "京都"]), ("水", ["水"]), ("온라인", ["온라", "라인"])],
+    [
+        ("東京都", ["東京", "京都"]),
+        ("水", ["水"]),
+        ("온라인", ["온라", "라인"]),
+        ("ไทย", ["ไท", "ทย"]),
+    ],
 )
 def test_text_without_spaces_becomes_pairs(text: str, pairs: list[str]):
     assert tokens(text) == pairs
@@ -36,6 +41,11 @@ def test_text_without_spaces_becomes_pairs(text: str, pairs: list[str]):
 
 def index(*texts: str) -> KeywordIndex:
     return KeywordIndex((str(i), f"doc{i}", tokens(t)) for i, t in enumerate(texts))
+
+
+def test_vowel_signs_are_part_of_a_word():
+    assert tokens("कितने खिलाड़ी थे?", "hi") == ["कितने", "खिलाड़ी", "थे"]
+    assert tokens("राम। सीता", "hi") == ["राम", "सीता"]
 
 
 def test_the_rarer_word_decides():

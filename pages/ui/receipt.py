@@ -21,6 +21,7 @@ from pages.ui.words import (
     source_label,
     stages,
     summary,
+    translated,
     web_label,
 )
 from rag.explain import reasons
@@ -74,7 +75,7 @@ def draw_nearest(answer: Answer, key: str, on_open: Open) -> None:
             )
             st.caption(plain(preview(hit.chunk.text)))
             if answer.receipt.searches:
-                st.caption(plain(" ".join(reasons(answer.receipt.searches[0].query, hit))))
+                st.caption(plain(" ".join(reasons(answer.receipt.searches[0], hit))))
 
 
 def draw_receipt(receipt: Receipt, key: str) -> None:
@@ -103,9 +104,11 @@ def draw_receipt(receipt: Receipt, key: str) -> None:
             st.caption(f"Dropped: “{plain(rejection.quote)}” {plain(rejection.reason)}")
         for search in receipt.searches:
             st.markdown(f"**Search** {found(search)}")
+            if into := translated(search):
+                st.caption(into)
             if search.hits:
                 st.dataframe(
-                    hit_rows(search.query, search.hits),
+                    hit_rows(search),
                     hide_index=True,
                     height="content",
                     placeholder="",

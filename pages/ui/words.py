@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from rag.draft import UNVERIFIED
 from rag.explain import matched_words
 from rag.place import citation_place, hit_place
+from rag.tongue import name
 from rag.types import Citation, Document, Hit, Receipt, Search, Unit, WebCitation
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|$~:])")
@@ -178,7 +179,13 @@ def search_time(search: Search) -> str:
     return ", ".join(f"{name} {time}" for name, time in stages(search.seconds).items())
 
 
-def hit_rows(query: str, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+def translated(search: Search) -> str:
+    """How documents in other languages were asked the question; "" when none was."""
+    said = [f"{name(code)}: “{plain(text)}”" for code, text in search.glosses.items()]
+    return f"Translated word by word, {', '.join(said)}." if said else ""
+
+
+def hit_rows(search: Search) -> list[dict[str, Any]]:
     """A table of hits; a score stays empty for a stage that did not return the passage."""
     rows: list[dict[str, Any]] = [
         {
@@ -189,12 +196,12 @@ def hit_rows(query: str, hits: Sequence[Hit]) -> list[dict[str, Any]]:
             "By words": hit.keyword_score,
             "Merged": hit.fused_score,
             "Re-ranked": hit.rerank_score,
-            "Your words in it": ", ".join(matched_words(query, hit)),
+            "Your words in it": ", ".join(matched_words(search, hit)),
             "Passage": preview(hit.chunk.text),
         }
-        for rank, hit in enumerate(hits, 1)
+        for rank, hit in enumerate(search.hits, 1)
     ]
-    if all(hit.rerank_score is None for hit in hits):
+    if all(hit.rerank_score is None for hit in search.hits):
         for row in rows:
             del row["Re-ranked"]
     return rows

@@ -53,14 +53,19 @@ class Source:
     def of_passages(self) -> bool:
         return bool(passage_files(self.docs))
 
-    def cases(self, scope: str = "") -> CaseSet:
-        """`scope`: "corpus" or "document" for every question that names a document; "": its own."""
+    def cases(self, scope: str = "", collection: str = "") -> CaseSet:
+        """`scope`: "corpus" or "document" for every question that names a document; "": its own.
+        `collection`: the passages that every question is asked of; "": its own, or its language's.
+        """
         found = load(self.folder / QUESTIONS)
-        if not scope:
+        if not scope and not collection:
             return found
-        cases = tuple(_asked_in(scope, case) for case in found.cases)
-        digest = hashlib.sha256(f"{found.digest} {scope}".encode()).hexdigest()
-        return replace(found, name=f"{found.name} ({scope})", cases=cases, digest=digest)
+        cases = tuple(_asked_in(scope, case) if scope else case for case in found.cases)
+        if collection:
+            cases = tuple(replace(case, corpus=collection) for case in cases)
+        said = " ".join(filter(None, (scope, collection)))
+        digest = hashlib.sha256(f"{found.digest} {said}".encode()).hexdigest()
+        return replace(found, name=f"{found.name} ({said})", cases=cases, digest=digest)
 
 
 def sources(folder: Path, wanted: Sequence[str]) -> list[Source]:
