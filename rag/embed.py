@@ -41,6 +41,10 @@ class Embedder(Protocol):
         """Shape (dimension,), float32, unit length."""
         ...
 
+    def reads(self, language: str) -> bool:
+        """Whether the model knows the language (ISO 639-1; "" where nobody could tell it)."""
+        ...
+
 
 E5_PROMPTS = {"query": "query: ", "document": "passage: "}
 """What the E5 models were trained with (Wang et al., 2022, "Text Embeddings by Weakly-Supervised
@@ -79,8 +83,9 @@ class SentenceTransformerEmbedder:
         self._counting = copy.deepcopy(self._model.tokenizer)
         self.dimension = int(self._model.get_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 512)
+        self._bundled = name == BUNDLED_EMBEDDER
         self.fingerprint = f"{name.rstrip('/').rsplit('/', 1)[-1]}-{self.dimension}"
-        if name != BUNDLED_EMBEDDER:
+        if not self._bundled:
             self.fingerprint += "-" + hashlib.sha256(name.encode()).hexdigest()[:8]
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
@@ -101,6 +106,10 @@ class SentenceTransformerEmbedder:
     def embed_query(self, text: str) -> np.ndarray:
         vector: np.ndarray = _unit(self._model.encode_query([text], show_progress_bar=False))[0]
         return vector
+
+    def reads(self, language: str) -> bool:
+        """The bundled model knows English; another one is taken to know all languages."""
+        return not self._bundled or language in ("en", "")
 
 
 def native_dtype() -> torch.dtype:

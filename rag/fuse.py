@@ -25,6 +25,13 @@ RERANK_WEIGHT = 2.0
 rules 0.90, 0.95; manuals 0.83, 0.84; quarterly filings 0.46, 0.51; filings in the document 0.75,
 0.73; Markdown 0.86, 0.86."""
 
+UNREAD_WEIGHT = 0.25
+"""Of the dense ranks where the embedder does not read the documents' language.
+
+The bundled one reads English. Without the re-ranker, hit@1 on the same paragraphs in eleven other
+languages and MRR@5 on French rules with weights 1, 0.5, 0.25 and 0: 0.69, 0.82, 0.89, 0.91 and
+0.81, 0.90, 0.91, 0.86."""
+
 DOCUMENT_WEIGHT = 0.5
 """How much more a chunk counts in the document whose name and opening fit the question best.
 
@@ -46,14 +53,21 @@ class Rankings:
     """By the words of their name and opening."""
     asked: Sequence[str]
     """Ids of the chunks on the pages that the question names by their number."""
+    dense_weight: float = 1.0
 
 
-def fuse(rankings: Sequence[Sequence[str]], k: int = RRF_K) -> dict[str, float]:
-    """Reciprocal rank fusion: id -> sum of 1 / (k + rank), ranks from 1; best first."""
+def fuse(
+    rankings: Sequence[Sequence[str]], k: int = RRF_K, weights: Sequence[float] = ()
+) -> dict[str, float]:
+    """Reciprocal rank fusion: id -> sum of weight / (k + rank), ranks from 1; best first.
+
+    Rankings without a weight of their own count 1.
+    """
     scores: dict[str, float] = {}
-    for ranking in rankings:
+    for number, ranking in enumerate(rankings):
+        weight = weights[number] if number < len(weights) else 1.0
         for rank, item in enumerate(ranking, start=1):
-            scores[item] = scores.get(item, 0.0) + 1 / (k + rank)
+            scores[item] = scores.get(item, 0.0) + weight / (k + rank)
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
 
@@ -75,10 +89,12 @@ def fused_hits(catalog: Catalog, documents: Mapping[str, Document], found: Ranki
     places = {i: place(c.document_id, c.page) for i, c in chunks.items()}
     rankings = [[i for i, _ in ranking if i in chunks] for ranking in (found.keyword, found.dense)]
     rankings.append([i for i in found.asked if i in chunks])
-    by_chunk = fuse(rankings)
+    weights = [1.0, found.dense_weight]
+    by_chunk = fuse(rankings, weights=weights)
     by_page = fuse(
         [list(dict.fromkeys(places[i] for i in ranking)) for ranking in rankings]
-        + [[i for i, _ in found.pages]]
+        + [[i for i, _ in found.pages]],
+        weights=weights,
     )
     labels = catalog.labels((c.document_id, c.page) for c in chunks.values())
     keyword_at, dense_at, page_at = _ranks(found.keyword), _ranks(found.dense), _ranks(found.pages)

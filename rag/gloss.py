@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import lzma
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from rag.keyword import INDIC, tokens
+from rag.language import script
 from rag.stop_words import is_stop_word, spoken
 
 DICTIONARIES = Path(__file__).parent / "models" / "dictionaries"
@@ -75,6 +75,8 @@ class Gloss:
     text: str
     others: str
     """Second translations, for a search by words."""
+    source: str
+    """The language that the question is in."""
 
 
 def gloss(question: str, language: str, known: Known) -> Gloss | None:
@@ -96,10 +98,8 @@ def _source(question: str, language: str) -> str:
 
     One stop word is not enough to tell a language: "a" and "me" are in several.
     """
-    letters = [unicodedata.name(c, "").split(" ")[0] for c in question if c.isalpha()]
-    for script, found in _SCRIPTS.items():
-        if 2 * letters.count(script) > len(letters):
-            return found if found != language else ""
+    if known := _SCRIPTS.get(script(question)):
+        return known if known != language else ""
     source = spoken(question, language)
     words = {word.lower() for word in _WORD.findall(question)}
     sure = sum(is_stop_word(word, source) for word in words) >= 2
@@ -119,7 +119,7 @@ def _into_english(question: str, source: str, known: Known) -> Gloss:
         else:
             found = dictionary.translations(word, source) or _halves(word, source, known)
             said.append(_chosen(found, known) or [word])
-    return _gloss(said)
+    return _gloss(said, source)
 
 
 def _from_english(question: str, target: str, known: Known) -> Gloss:
@@ -130,13 +130,14 @@ def _from_english(question: str, target: str, known: Known) -> Gloss:
             continue
         found = () if _stays(word, place, known) else dictionary.translations(word, "en")
         said.append(_chosen(found, known) or [word])
-    return _gloss(said)
+    return _gloss(said, "en")
 
 
-def _gloss(said: Sequence[Sequence[str]]) -> Gloss:
+def _gloss(said: Sequence[Sequence[str]], source: str) -> Gloss:
     return Gloss(
         " ".join(words[0] for words in said),
         " ".join(word for words in said for word in words[1:CHOSEN]),
+        source,
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from rag.embed import bundled_model, native_dtype
 from rag.errors import ModelError
+from rag.language import script
 from rag.settings import BUNDLED_RERANKER
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ class CrossEncoderReranker:
         """The bundled model was trained on Latin letters only: on the same questions in Arabic,
         Greek, Hindi, Russian, Thai and Chinese, hit@1 is 0.67 without it and 0.57 with it; in
         German, English, Spanish, Romanian, Turkish and Vietnamese 0.92 and 0.95."""
-        letters = [c for c in query if c.isalpha()]
-        latin = sum(unicodedata.name(c, "").startswith("LATIN") for c in letters)
-        return self.name != BUNDLED_RERANKER or 2 * latin >= len(letters)
+        return self.name != BUNDLED_RERANKER or script(query) in ("LATIN", "")
 
 
 def _bundled() -> CrossEncoder:

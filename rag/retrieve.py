@@ -17,7 +17,7 @@ import numpy as np
 
 from rag.catalog import Catalog
 from rag.embed import Embedder
-from rag.fuse import Ranking, Rankings, fused_hits, place, reranked
+from rag.fuse import UNREAD_WEIGHT, Ranking, Rankings, fused_hits, place, reranked
 from rag.gloss import gloss
 from rag.keyword import KeywordIndex, tokens
 from rag.mention import asked_pages, meant, named
@@ -210,15 +210,17 @@ class Retriever:
         """`parts` are figures that are looked for too; `documents` are searched, or all."""
         scope = [words.documents[i] for i in documents or words.documents if i in words.documents]
         texts = {document.language: query for document in scope} or {"en": query}
-        others = dict.fromkeys(texts, "")
+        others, embedded = dict.fromkeys(texts, ""), dict(texts)
         for language in texts:
             if translated := gloss(query, language, words.known(language)):
                 texts[language], others[language] = translated.text, translated.others
+                if not self._embedder.reads(translated.source):
+                    embedded[language] = translated.text
         terms = {t for i, text in texts.items() for t in content_words(f"{text} {others[i]}", i)}
         every = sorted(terms) or [t for language in texts for t in tokens(query, language)]
         every += sorted(content_words(" ".join(parts), "en"))
         # Documents in several languages share one vector: the mean of the question in each.
-        versions = sorted(set(texts.values()))
+        versions = sorted(set(embedded.values()))
         vector = np.mean([self._embedder.embed_query(text) for text in versions], axis=0)
         if parts:
             vector = vector + FIGURES_WEIGHT * self._embedder.embed_query(", ".join(parts))
@@ -254,7 +256,8 @@ class Retriever:
             for page in (question.pages if len(scope) == 1 else ())
             for chunk_id in self._catalog.chunks_on(scope[0], page)
         ]
-        found = Rankings(keyword, dense, pages, fitting, asked)
+        read = any(map(self._embedder.reads, question.texts))
+        found = Rankings(keyword, dense, pages, fitting, asked, 1.0 if read else UNREAD_WEIGHT)
         hits = fused_hits(self._catalog, words.documents, found)
         clock = _lap(seconds, "fuse", clock)
         nearer = self._fed_back(question.vector, hits[:FEEDBACK], depth, documents)

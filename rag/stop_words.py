@@ -43,9 +43,6 @@ _STOP_WORDS = {
         está este foi há isso isto já la lhe mais mas me mesmo muito na nas não no nos nós o onde os
         ou para pela pelo por porque qual quais quando quanto quantos que quem são se sem ser seu
         seus só sua suas também te tem um uma você""",
-    "ro": """a ai al ale am ar are asupra au ca care ce cea cei cel cele cine cu cum cât câte câți
-        când de despre din după ea ei el este eu fi fie fost iar în între la le lor lui mai nu o pe
-        pentru prin s sa sau se sunt și un una unde unei unui va""",
     "nl": """aan al als bij dan dat de deze die dit door een en er geen had heb heeft het hoe ik in
         hoeveel is je kan kunnen maar met mijn moet na naar niet nog nu of om onder ook op over te
         tot uit van veel voor waar waarom wanneer was wat we welk welke werd wie wij worden wordt

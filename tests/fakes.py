@@ -30,6 +30,9 @@ class WordEmbedder:
     def embed_query(self, text: str) -> np.ndarray:
         return self._vector(text)
 
+    def reads(self, language: str) -> bool:
+        return True
+
     def _vector(self, text: str) -> np.ndarray:
         vector = np.full(self.dimension, 1e-3, dtype=np.float32)
         for word in tokens(text):

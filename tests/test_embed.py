@@ -81,6 +81,13 @@ def test_vectors_have_unit_length_and_the_models_dimension(tiny: Path):
     assert embedder.embed([]).shape == (0, 32)
 
 
+def test_the_bundled_model_reads_english_and_another_all_languages(tiny: Path):
+    languages = ("en", "", "fr", "zh")
+    other, bundled = SentenceTransformerEmbedder(str(tiny)), SentenceTransformerEmbedder()
+    assert [bundled.reads(language) for language in languages] == [True, True, False, False]
+    assert all(map(other.reads, languages))
+
+
 def test_texts_are_counted_while_others_are_embedded(tiny: Path):
     embedder = SentenceTransformerEmbedder(str(tiny))
     texts = ["das Ventil " * n for n in range(1, 200, 9)]

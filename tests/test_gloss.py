@@ -11,6 +11,7 @@ from rag.ingest import Upload
 from rag.keyword import tokens
 from rag.reader import Reader
 from rag.workspace import Workspace
+from tests.fakes import WordEmbedder
 
 
 def holding(text: str, language: str = "en") -> Callable[[str], bool]:
@@ -68,7 +69,7 @@ def test_other_scripts_are_told_by_their_letters(question: str, held: str, said:
 
 def test_a_second_translation_is_searched_for_too():
     found = gloss("Wo ist der Akku?", "en", holding("battery power pack"))
-    assert found == Gloss("where battery", "power pack")
+    assert found == Gloss("where battery", "power pack", "de")
 
 
 def test_an_english_question_is_put_into_the_language_of_the_documents():
@@ -123,6 +124,21 @@ def test_an_english_question_finds_the_words_of_a_german_document(library: Works
     assert found.hits[0].name == "rad.md"
     assert found.hits[0].keyword_rank == 1
     assert "Akku".lower() in found.glosses["de"].lower()
+
+
+@pytest.mark.parametrize("multilingual", [True, False])
+def test_an_embedder_that_reads_the_question_gets_it_as_it_is(
+    library: Workspace, monkeypatch: pytest.MonkeyPatch, multilingual: bool
+):
+    asked: list[str] = []
+    embed = WordEmbedder.embed_query
+    monkeypatch.setattr(WordEmbedder, "reads", lambda self, code: multilingual or code == "en")
+    monkeypatch.setattr(
+        WordEmbedder, "embed_query", lambda self, text: asked.append(text) or embed(self, text)
+    )
+    english = library.catalog.find("travel.md").id
+    found = library.search("Wann fährt die erste Fähre?", [english])
+    assert asked == [found.query if multilingual else found.glosses["en"]]
 
 
 def test_the_scope_tells_which_languages_matter(library: Workspace):

@@ -12,6 +12,7 @@ from rag.types import Hit
 from rag.window import WORDS
 from rag.workspace import Workspace
 from tests.conftest import MakePdf
+from tests.fakes import WordEmbedder
 
 PUMP = b"# Pump\n\nThe relief valve of the pump opens at 4.2 bar.\n"
 FERRY = b"# Ferry\n\nThe first ferry leaves at 06:15 from the north pier.\n"
@@ -29,6 +30,8 @@ def test_fusion_adds_reciprocal_ranks():
     fused = fuse([["a", "b"], ["b", "c"]], k=60)
     assert list(fused) == ["b", "a", "c"]
     assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
+    weighed = fuse([["a", "b"], ["b", "c"]], k=60, weights=[4])
+    assert weighed == pytest.approx({"a": 4 / 61, "b": 4 / 62 + 1 / 61, "c": 1 / 62})
 
 
 def test_the_name_and_the_headings_are_searched():
@@ -50,6 +53,15 @@ def test_the_passage_that_answers_is_first_with_all_its_scores(library: Workspac
     assert hit.document_fit == 1
     assert hit.fused_score == pytest.approx((2 / 11 + 3 / 11) * 1.5)
     assert hit.rerank_score is None
+
+
+def test_ranks_by_meaning_count_less_in_a_language_that_the_embedder_does_not_read(
+    library: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(WordEmbedder, "reads", lambda self, language: language == "fr")
+    hit = library.search("At what pressure does the relief valve open?").hits[0]
+    assert (hit.keyword_rank, hit.dense_rank, hit.page_rank) == (1, 1, 1)
+    assert hit.fused_score == pytest.approx((1.25 / 11 + 2.25 / 11) * 1.5)
 
 
 def test_a_document_can_be_found_by_its_name(library: Workspace):

@@ -60,6 +60,9 @@ class Vectors:
         known = self._known([key]) or self._keep([key], [self._inner.embed_query(text)])
         return known[key]
 
+    def reads(self, language: str) -> bool:
+        return self._inner.reads(language)
+
     def _key(self, kind: str, text: str) -> bytes:
         return hashlib.sha256(f"{self.fingerprint}\0{kind}\0{text}".encode()).digest()
 
