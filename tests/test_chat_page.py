@@ -243,3 +243,10 @@ def test_of_many_documents_that_were_searched_a_few_are_named():
 def test_a_search_that_nobody_narrowed_is_not_explained(solar):
     shown(solar, Answer("It fell.", (), Receipt("reader", searches=(Search("solar", ()),))))
     assert "Searched only in" not in words(solar)
+
+
+def test_a_translated_question_is_shown_as_it_was_searched(solar):
+    search = Search("Wie voll ist der Akku?", (), glosses={"en": "how full battery"})
+    shown(solar, Answer("It is full.", (), Receipt("reader", searches=(search,))))
+    said = "Searched, translated word by word, in English: “how full battery”."
+    assert said in words(solar)

@@ -181,8 +181,8 @@ def search_time(search: Search) -> str:
 
 def translated(search: Search) -> str:
     """How documents in other languages were asked the question; "" when none was."""
-    said = [f"{name(code)}: “{plain(text)}”" for code, text in search.glosses.items()]
-    return f"Translated word by word, {', '.join(said)}." if said else ""
+    said = [f"in {name(code)}: “{plain(text)}”" for code, text in search.glosses.items()]
+    return f"Searched, translated word by word, {'; '.join(said)}." if said else ""
 
 
 def hit_rows(search: Search) -> list[dict[str, Any]]:
