@@ -18,6 +18,7 @@ from rag.computed import figure_rows
 from rag.embed import Embedder
 from rag.errors import NotFound
 from rag.events import Event, Finished, SearchFinished, SearchStarted, TextDelta
+from rag.keyword import tokens
 from rag.ratios import figures_of, ratios
 from rag.rerank import Reranker, score_pairs
 from rag.retrieve import Searcher, searched_text
@@ -31,6 +32,7 @@ from rag.support import (
     relevance,
     specifics,
     support,
+    unmentioned,
     word_weights,
 )
 from rag.types import Answer, Citation, Document, Page, Receipt, Rejection, Search, Turn
@@ -96,11 +98,13 @@ class Reader:
         read = time.perf_counter()
         yield SearchFinished(search)
 
-        chosen = self._read(query, search)
+        everything = candidates(self._passages(search))
+        lacking = _lacking(search, everything)
+        chosen = [] if lacking else self._read(query, search, everything)
         citations: list[Citation] = []
         rejections: list[Rejection] = []
         text = ""
-        if rows := self._computed_from(query, search, chosen):
+        if not lacking and (rows := self._computed_from(query, search, chosen)):
             chosen, text = rows, COMPUTED
             yield TextDelta(text)
         for group in chosen:
@@ -117,7 +121,7 @@ class Reader:
             yield TextDelta(piece)
         refused = not citations
         if refused:
-            text = refusal(question, searched, bool(search.hits))
+            text = refusal(question, searched, bool(search.hits), lacking)
             yield TextDelta(text)
         done = time.perf_counter()
         receipt = Receipt(
@@ -130,9 +134,10 @@ class Reader:
         nearest = search.hits[:NEAREST] if refused else ()
         yield Finished(Answer(text, tuple(citations), receipt, refused, nearest))
 
-    def _read(self, query: str, search: Search) -> list[list[Candidate]]:
+    def _read(
+        self, query: str, search: Search, everything: Sequence[Candidate]
+    ) -> list[list[Candidate]]:
         """Runs of neighbouring sentences that answer, best first; none when nothing does."""
-        everything = candidates(self._passages(search))
         found = everything
         asked = [search.asked_in(candidate.document.language) for candidate in found]
         shares = _shares(asked, found)
@@ -235,6 +240,13 @@ def _shares(asked: Sequence[str], found: Sequence[Candidate]) -> list[tuple[floa
         )
         for c in found
     ]
+
+
+def _lacking(search: Search, everything: Sequence[Candidate]) -> str:
+    """A year or code of the question that no passage has, nor its document's name; or ""."""
+    known = frozenset[str]().union(*(c.words | c.context for c in everything))
+    known |= {t for name in {c.document.name for c in everything} for t in tokens(name)}
+    return unmentioned(search.query, known) if everything else ""
 
 
 def _support(query: str, closest: float, best: Candidate, everything: Sequence[Candidate]) -> float:

@@ -16,6 +16,9 @@ from rag.keyword import tokens
 from rag.stop_words import content_words
 
 _TERM = re.compile(r"\w+(?:[.,]\d+)*")
+_IDENTIFIER = re.compile(r"\b[A-Za-z]+\d\w*|(?<!\d)(?:19|20)\d\d(?!\d)")
+_PERIOD = re.compile(r"[qhtp]\d+")
+_PART = re.compile(r"\d+|\D+")
 
 THRESHOLD = 0.40
 """Of `support`. Measured on three sets of questions about PDFs with a text layer.
@@ -116,6 +119,30 @@ def specifics(text: str, language: str) -> frozenset[str]:
         or (language != "de" and match[0][0].isupper() and not _starts(text[: match.start()]))
     ]
     return frozenset(tokens(" ".join(found), language or "en")) & content_words(text, language)
+
+
+def unmentioned(question: str, known: Collection[str]) -> str:
+    """The first year or code ("2017", "E37") of the question that is not among the `known` tokens,
+    as the question writes it; "" when there is none.
+
+    What passages say of other years and codes is no answer. Of a quarter, a half or a page the
+    passages may say it in another way.
+    """
+    for match in _IDENTIFIER.finditer(question):
+        numbered = [t for t in tokens(match[0]) if any(map(str.isdigit, t))]
+        if not all(_PERIOD.fullmatch(t) or _mentioned(t, known) for t in numbered):
+            return match[0]
+    return ""
+
+
+def _mentioned(token: str, known: Collection[str]) -> bool:
+    """Also as "2019-20" (2020) or "E 37" ("e37")."""
+    if token in known:
+        return True
+    if token.isdigit():
+        return str(int(token) - 1) in known and token[2:] in known
+    parts = _PART.findall(token)
+    return all(part in known for part in parts) and len(parts) > 1
 
 
 def _starts(before: str) -> bool:

@@ -105,6 +105,16 @@ def test_a_question_that_nothing_answers_is_refused_with_the_nearest_passages(sh
     assert len(reply.nearest) == 2
 
 
+def test_a_year_that_no_passage_has_is_named_in_the_refusal(shelf):
+    question = "How many days of annual leave was an employee entitled to in 2017?"
+    reply = answer(shelf, question)
+    assert reply.refused
+    assert "No passage found has “2017”." in reply.text
+    assert reply.nearest
+    dated = Shelf(Page("handbook 2017", 1, "", LEAVE))
+    assert not answer(dated, question).refused
+
+
 def test_a_refusal_about_one_document_names_it(shelf):
     reply = answer(shelf, "How many days of annual leave is an employee entitled to?", ["travel"])
     assert reply.refused

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from rag.support import choose, compare, coverage, specifics, support, word_weights
+from rag.keyword import tokens
+from rag.support import choose, compare, coverage, specifics, support, unmentioned, word_weights
 
 
 def test_words_that_stand_everywhere_weigh_less():
@@ -40,3 +41,21 @@ def test_at_most_four_sentences_are_chosen():
 def test_of_documents_that_are_compared_each_that_says_something_is_quoted():
     documents = ["b", "a", "a", "c"]
     assert compare([0.9, 0.7, 0.8, 0.2], documents, ("a", "b", "c", "d")) == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("question", "held", "lacking"),
+    [
+        ("What does error code E37 mean?", "E36 means heat, E38 a short.", "E37"),
+        ("What does error code E37 mean?", "E37 means heat.", ""),
+        ("What does error code E37 mean?", "Error E 37 means heat.", ""),
+        ("What was sold in 2017?", "In 2018 bread was sold.", "2017"),
+        ("What was sold in FY2017?", "In 2017 bread was sold.", ""),
+        ("What was sold in 2020?", "In 2019-20 bread was sold.", ""),
+        ("What was sold in 2022Q3?", "In the third quarter of 2022 bread was sold.", ""),
+        ("May I buy for £600, on page 3?", "Up to £500.", ""),
+        ("What does COVID19 change?", "COVID-19 changes work.", ""),
+    ],
+)
+def test_a_year_or_code_that_nothing_mentions_is_found(question: str, held: str, lacking: str):
+    assert unmentioned(question, set(tokens(held))) == lacking

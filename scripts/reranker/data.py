@@ -54,7 +54,7 @@ NEAR_MISS_SHARE = 0.35
 WITHOUT_SHARE = 0.3
 """Of the records with a span, how many have their own passage without the answer as a negative."""
 
-SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Ý\"(\[0-9])")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Ý\"(\[0-9])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def main() -> None:
     embedder = None if options.no_mining else SentenceTransformerEmbedder()
     groups: list[Group] = []
     for source, most in MOST_GROUPS.items():
-        records = _sample(read_records(options.source / f"{source}.jsonl.gz"), most, rng)
+        records = _sample(_read(options.source / f"{source}.jsonl.gz"), most, rng)
         mine = embedder is not None and source in MINED
         mined = _mine(records, embedder) if mine else [[] for _ in records]
         for record, near in zip(records, mined, strict=True):
@@ -96,7 +96,7 @@ def main() -> None:
     print(f"{len(groups)} groups, {sum(g.held_out for g in groups)} held out")
 
 
-def read_records(path: Path) -> list[Record]:
+def _read(path: Path) -> list[Record]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
@@ -141,19 +141,20 @@ def _embed(embedder: Embedder, texts: Sequence[str]) -> np.ndarray:
 def _groups(
     record: Record, near: Sequence[str], source: str, rng: random.Random
 ) -> Iterator[Group]:
-    held_out = is_held_out(record)
-    words = window_words(source, rng)
-    head = head_of(record, rng)
+    digest = hashlib.sha256(record["passage"].encode()).digest()
+    held_out = digest[0] / 256 < HELD_OUT
+    words = LONG_WORDS if source in WHOLE or rng.random() < LONG_SHARE else SHORT_WORDS
+    head = _head(record, rng)
     span = record["answers"][0] if record["answers"] else None
-    gold = window(record["passage"], words, rng, span and span["start"])
-    sentences = parted(record, rng)
+    gold = _window(record["passage"], words, rng, span and span["start"])
+    sentences = _parted(record, rng)
 
     hard = list(near)
     given = [p for p in record["negatives"] if p not in near]
     rng.shuffle(hard)
     rng.shuffle(given)
-    chosen = [window(p, words, rng, None) for p in (hard[:2] + given + hard[2:])[:NEGATIVES]]
-    query = asked(record, rng)
+    chosen = [_window(p, words, rng, None) for p in (hard[:2] + given + hard[2:])[:NEGATIVES]]
+    query = _asked(record, rng)
 
     def group(query: str, docs: Sequence[str], kind: str = "", *, answers: bool = True) -> Group:
         labels = [float(answers)] + [0.0] * (len(docs) - 1)
@@ -168,13 +169,13 @@ def _groups(
             yield group(query, wrong, "sentence near miss", answers=False)
         return
     if span and source in MINED and rng.random() < WITHOUT_SHARE and len(sentences.without) > 2:
-        rest = window(" ".join(sentences.without), words, rng, None)
+        rest = _window(" ".join(sentences.without), words, rng, None)
         chosen = [rest, *chosen[: NEGATIVES - 1]]
     if chosen:
         yield group(query, [gold, *chosen])
     if not sentences.right or source not in MINED:
         return
-    far = [s for p in chosen[:1] for s in SENTENCE.split(p) if span["text"] not in s]
+    far = [s for p in chosen[:1] for s in _SENTENCE.split(p) if span["text"] not in s]
     docs = [sentences.right, *sentences.wrong[: NEGATIVES - 1], *far[:1]]
     if len(docs) > 1 and rng.random() < SENTENCE_SHARE:
         yield group(query, docs, "sentence")
@@ -187,17 +188,8 @@ def _groups(
             yield group(question, [gold], "near miss", answers=False)
 
 
-def is_held_out(record: Record) -> bool:
-    digest = hashlib.sha256(record["passage"].encode()).digest()
-    return digest[0] / 256 < HELD_OUT
-
-
-def window_words(source: str, rng: random.Random) -> int:
-    return LONG_WORDS if source in WHOLE or rng.random() < LONG_SHARE else SHORT_WORDS
-
-
 @dataclass(frozen=True, slots=True)
-class Sentences:
+class _Sentences:
     """A passage's: the one with the answer, those without it (shuffled; in their order)."""
 
     right: str
@@ -205,12 +197,12 @@ class Sentences:
     without: list[str]
 
 
-def parted(record: Record, rng: random.Random) -> Sentences:
-    sentences = SENTENCE.split(record["passage"])
+def _parted(record: Record, rng: random.Random) -> _Sentences:
+    sentences = _SENTENCE.split(record["passage"])
     if not record["answers"]:
         wrong = list(sentences)
         rng.shuffle(wrong)
-        return Sentences("", wrong, [])
+        return _Sentences("", wrong, [])
     start, texts = record["answers"][0]["start"], [a["text"] for a in record["answers"]]
     right, at = "", 0
     for sentence in sentences:
@@ -221,10 +213,10 @@ def parted(record: Record, rng: random.Random) -> Sentences:
     without = [s for s in sentences if s != right and not any(t in s for t in texts)]
     wrong = list(without)
     rng.shuffle(wrong)
-    return Sentences(right, wrong, without)
+    return _Sentences(right, wrong, without)
 
 
-def window(passage: str, words: int, rng: random.Random, start: int | None) -> str:
+def _window(passage: str, words: int, rng: random.Random, start: int | None) -> str:
     """So many words of the passage, with those at character `start` in it."""
     parts = passage.split()
     if len(parts) <= words:
@@ -237,7 +229,7 @@ def window(passage: str, words: int, rng: random.Random, start: int | None) -> s
     return " ".join(parts[first : first + words])
 
 
-def head_of(record: Record, rng: random.Random) -> str:
+def _head(record: Record, rng: random.Random) -> str:
     """What stands above a chunk in the app: the document's name and a heading path."""
     title = record.get("title")
     if title and rng.random() < 0.6:
@@ -248,7 +240,7 @@ def head_of(record: Record, rng: random.Random) -> str:
     return ""
 
 
-def asked(record: Record, rng: random.Random) -> str:
+def _asked(record: Record, rng: random.Random) -> str:
     question = " ".join(record["question"].split())
     if record.get("title") and record["source"] != "medquad" and rng.random() < 0.05:
         question = f"According to {record['title']}, {question}"

@@ -46,7 +46,7 @@ def main() -> None:
     groups = read_groups(options.groups, held_out=True)[:MOST_GROUPS]
     model = CrossEncoder(str(options.checkpoint), device="cpu", activation_fn=nn.Identity())
     model.model.load_state_dict(weights)
-    pairs = [pair for g in groups for pair in zip(g["queries"], g["docs"], strict=True)]
+    pairs = [(g["query"], doc) for g in groups for doc in g["docs"]]
     scores = model.predict(pairs, show_progress_bar=False)
     labels = np.array([label for g in groups for label in g["labels"]])
     calibration = _calibrate(scores, labels)

@@ -31,11 +31,6 @@ _NAME = re.compile(r"\b[A-ZÀ-Ý][\w'’-]+(?: (?:of |the )?[A-ZÀ-Ý][\w'’-]+
 _VERB = re.compile(
     r"\b(did|does|do|was|were|is|are|can|could|has|have|had|would|will|should)\b", re.IGNORECASE
 )
-_NOUN = re.compile(
-    r"\b([Tt]he|[Aa]n?|[Ll][ae]s?|[Uu]ne?) ([a-zà-ÿ]{4,})\b"
-    r"(?= (?:of|in|and|to|that|was|is|de|du|et)\b|[,.?])"
-)
-"""A noun: behind it comes no further noun."""
 _ASKS = re.compile(r"^(what|who|which|where|when|why|how)\b", re.IGNORECASE)
 
 
@@ -51,10 +46,9 @@ def near_miss(
         lambda: _swapped_name(question, passage, sentence, other, rng),
         lambda: _swapped_number(question, passage, sentence, rng),
         lambda: _opposite(question),
-        lambda: _swapped_noun(question, passage, sentence, rng),
     ]
     rng.shuffle(rules)
-    if rng.random() < 0.05:
+    if rng.random() < 0.15:
         rules.insert(0, lambda: _negated(question))
     return next((changed for rule in rules if (changed := rule())), None)
 
@@ -98,20 +92,6 @@ def _swapped_number(question: str, passage: str, sentence: str, rng: random.Rand
     if new == number.group() or new in sentence:
         return None
     return question[: number.start()] + new + question[number.end() :]
-
-
-def _swapped_noun(question: str, passage: str, sentence: str, rng: random.Random) -> str | None:
-    """As "the treaty" for "the war": another noun of the passage, told by the article before it."""
-    asked = [m for m in _NOUN.finditer(question) if m[2].lower() in sentence.lower()]
-    if not asked:
-        return None
-    noun = rng.choice(asked)
-    nouns = {found[2] for found in _NOUN.finditer(passage.replace(sentence, " "))}
-    known = f"{question} {sentence}".lower()
-    others = sorted(n for n in nouns if n.lower()[:5] not in known)
-    if not others:
-        return None
-    return question[: noun.start(2)] + rng.choice(others) + question[noun.end(2) :]
 
 
 def _opposite(question: str) -> str | None:

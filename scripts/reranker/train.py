@@ -13,7 +13,6 @@ import argparse
 import json
 import random
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import torch
@@ -48,11 +47,8 @@ class GroupLoss(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(
-        self, inputs: tuple[list[list[str]], list[list[str]]], labels: list[Tensor]
-    ) -> Tensor:
-        queries, docs = inputs
-        pairs = list(zip(chain(*queries), chain(*docs), strict=True))
+    def forward(self, inputs: tuple[list[str], list[list[str]]], labels: list[Tensor]) -> Tensor:
+        pairs = [(q, doc) for q, docs in zip(*inputs, strict=True) for doc in docs]
         # Pairs of like length are padded together: about a third of the tokens are saved.
         order = sorted(range(len(pairs)), key=lambda i: len(pairs[i][0]) + len(pairs[i][1]))
         scored: list[Tensor] = []
@@ -74,11 +70,8 @@ class GroupLoss(nn.Module):
 
 
 def read_groups(path: Path, *, held_out: bool) -> list[dict[str, object]]:
-    """Of each pair of a group the question and the document; `query` is that of all its pairs."""
     with path.open(encoding="utf-8") as lines:
         groups = [json.loads(line) for line in lines]
-    for group in groups:
-        group.setdefault("queries", [group.pop("query", "")] * len(group["docs"]))
     return [g for g in groups if g["held_out"] == held_out]
 
 
@@ -86,7 +79,7 @@ def evaluator(groups: Sequence[dict[str, object]]) -> CrossEncoderRerankingEvalu
     ranked = [g for g in groups if any(g["labels"])]  # type: ignore[arg-type]
     random.Random(SEED).shuffle(ranked)
     samples = [
-        {"query": g["queries"][0], "positive": g["docs"][:1], "negative": g["docs"][1:]}  # type: ignore[index]
+        {"query": g["query"], "positive": g["docs"][:1], "negative": g["docs"][1:]}  # type: ignore[index]
         for g in ranked[:EVALUATED]
     ]
     return CrossEncoderRerankingEvaluator(samples, at_k=4, name="held-out", show_progress_bar=False)
@@ -139,7 +132,7 @@ def main() -> None:
         model=model,
         args=arguments,
         train_dataset=Dataset.from_list(
-            [{k: g[k] for k in ("queries", "docs", "labels")} for g in train]
+            [{k: g[k] for k in ("query", "docs", "labels")} for g in train]
         ),
         loss=GroupLoss(model),
         evaluator=evaluator(read_groups(options.groups, held_out=True)),
