@@ -48,10 +48,7 @@ def tokens(text: str, language: str = "en") -> list[str]:
     A number keeps its separators ("1,234.5" is one token) so that it matches only itself; a year
     is a token of its own ("2023Q4" is two).
     """
-    folded = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()
-    # NFKD takes Hangul syllables apart; composing again keeps them one character each.
-    folded = unicodedata.normalize("NFC", folded)
-    folded = parted_years(folded)
+    folded = parted_years(_folded(text))
     stem = _stemmer(language).stemWord
     found: list[str] = []
     for match in _TOKEN.finditer(folded):
@@ -63,6 +60,19 @@ def tokens(text: str, language: str = "en") -> list[str]:
         else:
             found.append(stem(word))
     return found
+
+
+def stems(words: Sequence[str], language: str) -> list[str]:
+    """What `tokens` makes of each word, for many at once; of letters only."""
+    stemmer = Stemmer.Stemmer(_STEMMERS.get(language, "english"), 0)  # a cache would only cost time
+    found: list[str] = stemmer.stemWords(_folded("\n".join(words)).split("\n"))
+    return found
+
+
+def _folded(text: str) -> str:
+    folded = _MARKS.sub("", unicodedata.normalize("NFKD", text)).casefold()
+    # NFKD takes Hangul syllables apart; composing again keeps them one character each.
+    return unicodedata.normalize("NFC", folded)
 
 
 def parted_years(text: str) -> str:

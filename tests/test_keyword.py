@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag.keyword import KeywordIndex, tokens
+from rag.keyword import KeywordIndex, stems, tokens
 
 
 def test_words_are_stemmed_and_folded():
@@ -41,6 +41,11 @@ def test_text_without_spaces_becomes_pairs(text: str, pairs: list[str]):
 
 def index(*texts: str) -> KeywordIndex:
     return KeywordIndex((str(i), f"doc{i}", tokens(t)) for i, t in enumerate(texts))
+
+
+def test_many_words_are_stemmed_as_each_is():
+    words = ["Fähren", "Straße", "valves"]
+    assert stems(words, "de") == [stem for word in words for stem in tokens(word, "de")]
 
 
 def test_vowel_signs_are_part_of_a_word():
