@@ -24,8 +24,8 @@ gate: $(VENV)/.app
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	ask="$(BIN)/python -m rag eval --data $$folder --docs rag/samples/documents \
 		--questions rag/samples/questions.jsonl --table" && \
-	$$ask --gate 'hit@5>=0.75' --gate 'mrr@5>=0.68' && \
-	$$ask --mode reader --gate 'citation_page_precision>=0.85' --gate 'citation_page_recall>=0.77'
+	$$ask --gate 'hit@5>=0.86' --gate 'mrr@5>=0.79' && \
+	$$ask --mode reader --gate 'citation_page_precision>=0.86' --gate 'citation_page_recall>=0.81'
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from rag.keyword import INDIC, stems, tokens
-from rag.language import script
+from rag.language import detect_language, script
 from rag.stop_words import is_stop_word, spoken
 
 DICTIONARIES = Path(__file__).parent / "models" / "dictionaries"
@@ -103,7 +103,10 @@ def _source(question: str, language: str) -> str:
     source = spoken(question, language)
     words = {word.lower() for word in _WORD.findall(question)}
     sure = sum(is_stop_word(word, source) for word in words) >= 2
-    return source if sure and source != language else ""
+    if source == language or not sure:
+        return ""
+    # Romanian has stop words of French, but it is no French.
+    return source if detect_language(question) in (source, "") else ""
 
 
 def _into_english(question: str, source: str, known: Known) -> Gloss:

@@ -87,6 +87,7 @@ def test_an_english_question_is_put_into_the_language_of_the_documents():
         ("Where is the hotel?", "ja"),
         ("Where is the hotel?", ""),
         ("Hotel a Roma", "en"),  # one small word, of several languages
+        ("Cine a fost ales președinte al comisiei de la București după vot?", "en"),
         ("ホテルはどこですか", "en"),
     ],
 )
