@@ -100,7 +100,7 @@ class Reader:
 
         everything = candidates(self._passages(search))
         lacking = _lacking(search, everything)
-        chosen = [] if lacking else self._read(query, search, everything)
+        chosen = [] if lacking else self._read(search, everything)
         citations: list[Citation] = []
         rejections: list[Rejection] = []
         text = ""
@@ -134,9 +134,7 @@ class Reader:
         nearest = search.hits[:NEAREST] if refused else ()
         yield Finished(Answer(text, tuple(citations), receipt, refused, nearest))
 
-    def _read(
-        self, query: str, search: Search, everything: Sequence[Candidate]
-    ) -> list[list[Candidate]]:
+    def _read(self, search: Search, everything: Sequence[Candidate]) -> list[list[Candidate]]:
         """Runs of neighbouring sentences that answer, best first; none when nothing does."""
         found = everything
         asked = [search.asked_in(candidate.document.language) for candidate in found]
@@ -156,7 +154,9 @@ class Reader:
         scores = [score + chance for score, chance in zip(scores, chances, strict=True)]
         best = scores.index(max(scores))
         supported = _support(asked[best], max(cosines), found[best], everything)
-        if asked[best] != query:  # translated, so that a word may be missing for no good reason
+        if (
+            asked[best] != search.query
+        ):  # translated, so that a word may be missing for no good reason
             supported = max(supported, support(max(cosines), None, False))
         if supported < THRESHOLD:
             return []
@@ -172,7 +172,7 @@ class Reader:
         """The figures of the ratios that the question names, unless what was chosen says them."""
         if not (asked := ratios(query)):
             return []
-        said = frozenset[str]().union(*(c.words | c.context for run in chosen for c in run))
+        said = _words([candidate for run in chosen for candidate in run])
         unsaid = [ratio for ratio in asked if not content_words(ratio.name, "en") <= said]
         return _runs(figure_rows(figures_of(unsaid), query, self._passages(search)))
 
@@ -244,9 +244,14 @@ def _shares(asked: Sequence[str], found: Sequence[Candidate]) -> list[tuple[floa
 
 def _lacking(search: Search, everything: Sequence[Candidate]) -> str:
     """A year or code of the question that no passage has, nor its document's name; or ""."""
-    known = frozenset[str]().union(*(c.words | c.context for c in everything))
-    known |= {t for name in {c.document.name for c in everything} for t in tokens(name)}
+    names = {c.document.name for c in everything}
+    known = _words(everything).union(*(tokens(name) for name in names))
     return unmentioned(search.query, known) if everything else ""
+
+
+def _words(everything: Sequence[Candidate]) -> frozenset[str]:
+    """All that the passages say, headings included."""
+    return frozenset[str]().union(*(c.words | c.context for c in everything))
 
 
 def _support(query: str, closest: float, best: Candidate, everything: Sequence[Candidate]) -> float:
@@ -257,8 +262,7 @@ def _support(query: str, closest: float, best: Candidate, everything: Sequence[C
     # "What does the pump manual say about geese?" asks about geese.
     words = asked - content_words(PurePath(best.document.name).stem, language) or asked
     found = len(words & (best.words | best.context)) / max(1, len(words))
-    known = frozenset[str]().union(*(c.words | c.context for c in everything))
-    return support(closest, found, not specifics(query, language) <= known)
+    return support(closest, found, not specifics(query, language) <= _words(everything))
 
 
 def _runs(chosen: Sequence[Candidate]) -> list[list[Candidate]]:
