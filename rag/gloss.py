@@ -87,10 +87,14 @@ def gloss(question: str, language: str, known: Known) -> Gloss | None:
     """
     source = _source(question, language)
     if language == "en" and source in LANGUAGES:
-        return _into_english(question, source, known)
-    if language in LANGUAGES and source == "en":
-        return _from_english(question, language, known)
-    return None
+        said = _into_english(question, source, known)
+    elif language in LANGUAGES and source == "en":
+        said = _from_english(question, language, known)
+    else:
+        return None
+    text = " ".join(words[0] for words in said)
+    others = " ".join(word for words in said for word in words[1:CHOSEN])
+    return Gloss(text, others, source) if text else None
 
 
 def _source(question: str, language: str) -> str:
@@ -109,7 +113,8 @@ def _source(question: str, language: str) -> str:
     return source if detect_language(question) in (source, "") else ""
 
 
-def _into_english(question: str, source: str, known: Known) -> Gloss:
+def _into_english(question: str, source: str, known: Known) -> list[Sequence[str]]:
+    """For each word its translations."""
     dictionary, asking = _dictionary(source), _asking(source)
     said: list[Sequence[str]] = []
     for place, word in enumerate(_parts(question, source)):
@@ -122,26 +127,22 @@ def _into_english(question: str, source: str, known: Known) -> Gloss:
         else:
             found = dictionary.translations(word, source) or _halves(word, source, known)
             said.append(_chosen(found, known) or [word])
-    return _gloss(said, source)
+    return said
 
 
-def _from_english(question: str, target: str, known: Known) -> Gloss:
+def _from_english(question: str, target: str, known: Known) -> list[Sequence[str]]:
+    """For each word its translations; a word that the documents hold comes second at the latest,
+    for they may be in English after all: a list of addresses looks German.
+    """
     dictionary = _reversed(target)
     said: list[Sequence[str]] = []
     for place, word in enumerate(_parts(question, "en")):
         if is_stop_word(word, "en"):
             continue
         found = () if _stays(word, place, known) else dictionary.translations(word, "en")
-        said.append(_chosen(found, known) or [word])
-    return _gloss(said, "en")
-
-
-def _gloss(said: Sequence[Sequence[str]], source: str) -> Gloss:
-    return Gloss(
-        " ".join(words[0] for words in said),
-        " ".join(word for words in said for word in words[1:CHOSEN]),
-        source,
-    )
+        chosen = _chosen(found, known) or [word]
+        said.append([chosen[0], word] if known(word) and chosen[0] != word else chosen)
+    return said
 
 
 def _stays(word: str, place: int, known: Known) -> bool:

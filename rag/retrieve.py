@@ -23,7 +23,7 @@ from rag.keyword import KeywordIndex, tokens
 from rag.mention import asked_pages, meant, named
 from rag.ratios import figures
 from rag.rerank import Reranker, score_pairs
-from rag.stop_words import content_words
+from rag.stop_words import clearly_in, content_words
 from rag.store import VectorStore
 from rag.types import Document, Hit, Search
 from rag.window import window
@@ -110,6 +110,8 @@ class _Asked:
     """The question in each language of the documents, as far as it can be translated."""
     terms: Sequence[str]
     vector: np.ndarray
+    read: bool
+    """Whether the embedder reads the language of some of the documents."""
     pages: Sequence[str]
     """Numbers or labels of those that it names."""
 
@@ -224,7 +226,10 @@ class Retriever:
         vector = np.mean([self._embedder.embed_query(text) for text in versions], axis=0)
         if parts:
             vector = vector + FIGURES_WEIGHT * self._embedder.embed_query(", ".join(parts))
-        return _Asked(texts, every, vector / np.linalg.norm(vector), asked_pages(query))
+        # A table of English words and figures is taken for many a language: the question tells.
+        languages = {clearly_in(query) or i if texts[i] == query else i for i in texts}
+        read = any(map(self._embedder.reads, languages))
+        return _Asked(texts, every, vector / np.linalg.norm(vector), read, asked_pages(query))
 
     @staticmethod
     def _implied(query: str, words: _Words) -> list[list[str]]:
@@ -256,8 +261,8 @@ class Retriever:
             for page in (question.pages if len(scope) == 1 else ())
             for chunk_id in self._catalog.chunks_on(scope[0], page)
         ]
-        read = any(map(self._embedder.reads, question.texts))
-        found = Rankings(keyword, dense, pages, fitting, asked, 1.0 if read else UNREAD_WEIGHT)
+        weight = 1.0 if question.read else UNREAD_WEIGHT
+        found = Rankings(keyword, dense, pages, fitting, asked, weight)
         hits = fused_hits(self._catalog, words.documents, found)
         clock = _lap(seconds, "fuse", clock)
         nearer = self._fed_back(question.vector, hits[:FEEDBACK], depth, documents)

@@ -40,6 +40,17 @@ def test_what_asks_for_an_answer_stays_and_other_small_words_go():
     assert found.text == "how many hotel island"
 
 
+def test_a_word_that_the_documents_hold_is_searched_for_as_it_is_too():
+    found = gloss("Where is the price of the bolt?", "de", holding("Preis price", "de"))
+    assert found is not None
+    assert found.text.split()[0] == "preis"
+    assert "price" in found.others.split()
+
+
+def test_a_question_of_small_words_is_left():
+    assert gloss("What is it about?", "de", lambda _: True) is None
+
+
 def test_names_numbers_and_unknown_words_stay():
     found = gloss("Was kostet der Zorbler 4711 bei Allen?", "en", holding("Allen cost"))
     assert found is not None

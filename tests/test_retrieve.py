@@ -64,6 +64,23 @@ def test_ranks_by_meaning_count_less_in_a_language_that_the_embedder_does_not_re
     assert hit.fused_score == pytest.approx((1.25 / 11 + 2.25 / 11) * 1.5)
 
 
+def test_a_question_in_a_language_that_the_embedder_reads_tells_of_documents_that_look_otherwise(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    rows = "item,qty,price\n" + "\n".join(f"M{i} bolt,{i},{i * 1.2:.2f}" for i in range(60))
+    assert workspace.add_files([Upload("bolts.csv", rows.encode())]).wait(60)
+    assert workspace.catalog.find("bolts.csv").language not in ("", "en")
+
+    def best(question: str) -> float | None:
+        return workspace.search(question).hits[0].fused_score
+
+    whole, bare = "What is the price of the M7 bolt?", "M7 bolt price"
+    full = {question: best(question) for question in (whole, bare)}
+    monkeypatch.setattr(WordEmbedder, "reads", lambda self, language: language == "en")
+    assert best(whole) == full[whole]
+    assert (best(bare) or 0) < (full[bare] or 0)
+
+
 def test_a_document_can_be_found_by_its_name(library: Workspace):
     assert library.search("pump").hits[0].name == "pump.md"
 
