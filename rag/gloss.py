@@ -169,11 +169,12 @@ def _halves(word: str, language: str, known: Known) -> Sequence[str]:
     """Of "Regenverdeck" the words for "Regen" and "Verdeck", where the language joins words."""
     if language not in ("de", "nl"):
         return ()
-    words = _dictionary(language).words
+    dictionary = _dictionary(language)
+    words = dictionary.words
     for at in range(len(word) - _SHORTEST_PART, _SHORTEST_PART - 1, -1):
         first, second = word[:at].lower(), word[at:].lower()
         first = first if first in words else first.removesuffix("s")
-        if first in words and (rest := _dictionary(language).translations(second, language)):
+        if first in words and (rest := dictionary.translations(second, language)):
             head = _chosen(words[first].split("|"), known)
             return (f"{head[0]} {_chosen(rest, known)[0]}",)
     return ()

@@ -154,9 +154,8 @@ class Reader:
         scores = [score + chance for score, chance in zip(scores, chances, strict=True)]
         best = scores.index(max(scores))
         supported = _support(asked[best], max(cosines), found[best], everything)
-        if (
-            asked[best] != search.query
-        ):  # translated, so that a word may be missing for no good reason
+        # A word of a translation may be missing for no good reason.
+        if asked[best] != search.query:
             supported = max(supported, support(max(cosines), None, False))
         if supported < THRESHOLD:
             return []
@@ -186,8 +185,8 @@ class Reader:
             return chances
         best = sorted(range(len(found)), key=lambda i: -scores[i])[:MOST_RERANKED]
         pairs = [
-            (asked[i], searched_text(c.document.name, c.heading, c.shown[:LONGEST_EMBEDDED]))
-            for i, c in ((i, found[i]) for i in best)
+            (query, searched_text(c.document.name, c.heading, c.shown[:LONGEST_EMBEDDED]))
+            for query, c in ((asked[i], found[i]) for i in best)
         ]
         for index, chance in zip(best, score_pairs(self._reranker, pairs), strict=True):
             chances[index] = chance
